@@ -192,6 +192,31 @@ ClassId GlobalProgram::addSlice(ClassId source, RankedTensorType type, unsigned 
   return user.value;
 }
 
+ClassId GlobalProgram::getBlockChoice(const BlockChoice &choice) {
+  for (auto &[id, known] : choices)
+    if (known == choice)
+      return id;
+  RankedTensorType type = classes[choice.of].type;
+  SmallVector<int64_t> shape(type.getShape()), blocks(shape);
+  shape[0] *= choice.numBlocks;
+  blocks.insert(blocks.begin(), choice.numBlocks);
+  ClassInfo info;
+  info.type = type.clone(shape);
+  info.loc = classes[choice.of].loc;
+  info.isOwn = true;
+  info.isUniform.assign(shape.size(), false);
+  ClassId id = create(std::move(info));
+  classes[id].varying = classes[choice.of].varying;
+  choices.emplace(id, choice);
+  (void)addReshape(id, type.clone(blocks), classes[id].loc);
+  return id;
+}
+
+const BlockChoice *GlobalProgram::findBlockChoice(ClassId id) const {
+  auto it = choices.find(classes[id].root);
+  return it == choices.end() ? nullptr : &it->second;
+}
+
 /// A constant as an element: an index is a sum.
 static TermId getScalarConstant(Attribute value, TermTable &terms) {
   auto number = dyn_cast<IntegerAttr>(value);

@@ -11,8 +11,8 @@
 namespace mlir::spmd::proof {
 
 /// Proves of each shard function of the partitioned program that it makes what the loading function of the unsharded
-/// program makes: the shard, or the segment of it, that the argument is, from all of the stored tensors. Shard functions
-/// that were proven for an argument of the same layout are not proven again.
+/// program makes: the shard, or the segment of it, that the argument is, from all of the stored tensors. Shard
+/// functions that were proven for an argument of the same layout are not proven again.
 class LoadingProver {
 public:
   LoadingProver(Certificate &certificate, bool withClaims) : certificate(certificate), withClaims(withClaims) {}

@@ -2,6 +2,7 @@
 
 #include "JoinedLoops.h"
 #include "PartialTerms.h"
+#include "Selections.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -41,6 +42,8 @@ private:
   ClassId getSlice(ClassId candidate, MutableArrayRef<int64_t> loopSizes);
   /// A reshape of a class whose loops are joined ones of the op.
   bool matchJoined();
+  /// A selection among what all blocks keep.
+  void matchChoice();
   /// `loopSizes` are those of the unsharded op, if it has the loops of this one.
   bool matchClass(ClassId candidate, ArrayRef<int64_t> loopSizes);
 
@@ -56,6 +59,8 @@ private:
     Ranks ranks;
     SmallVector<unsigned> overflow;
   };
+  /// A selection of which a device has one block of a loop. False if it is not such.
+  bool matchBlocks(ClassId candidate, ArrayRef<int64_t> loopSizes, const Reduced &reduced);
   /// std::nullopt if the reduced loops do not count each element of the class once; `why` may say so.
   std::optional<Reduced> readReduced(ArrayRef<int64_t> loopSizes, std::string &why) const;
   /// True if the reduced loops run through their dims from the first index to the last.
@@ -122,6 +127,8 @@ bool ResultMatch::match() {
     return false;
   if (values.getFacts(result).empty() && !matchJoined())
     return false;
+  if (values.getFacts(result).empty() && hasReduction)
+    matchChoice();
   if (values.getFacts(result).empty())
     attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
   return true;
@@ -158,6 +165,30 @@ ClassId ResultMatch::getSlice(ClassId candidate, MutableArrayRef<int64_t> loopSi
     candidate = global.addSlice(candidate, global[candidate].type.clone(shape), d, 0);
   }
   return candidate;
+}
+
+bool ResultMatch::matchBlocks(ClassId candidate, ArrayRef<int64_t> loopSizes, const Reduced &reduced) {
+  std::string why;
+  std::optional<Fact> fact = readClassFact(candidate, reduced, why);
+  if (!fact || overlap(reduced.ranks, global[candidate].varying) || !kept.empty() ||
+      checkOverflow(loopSizes, reduced, why) != Overflow::LeftOut)
+    return false;
+  std::optional<Fact> choice = getBlockChoice(op, r, *fact, loopSizes);
+  if (!choice)
+    return false;
+  addFact(*choice);
+  values.count("selection in each block of a loop");
+  return true;
+}
+
+void ResultMatch::matchChoice() {
+  std::string why;
+  std::optional<ClassId> choice = findChoice(op, r);
+  std::optional<Fact> fact = choice && kept.empty() ? readClassFact(*choice, {}, why) : std::nullopt;
+  if (!fact || !op.areReadsInside(getLanes(/*areInside=*/true)))
+    return;
+  addFact(*fact);
+  values.count("selection among what all blocks keep");
 }
 
 bool ResultMatch::matchJoined() {
@@ -485,6 +516,8 @@ bool ResultMatch::matchClass(ClassId candidate, ArrayRef<int64_t> loopSizes) {
   }
   // Without a plain reduction, the iterations must be in the same order.
   if (hasReduction && !getReduction(term, r, terms) && !keepsOrder()) {
+    if (matchBlocks(candidate, loopSizes, *reduced))
+      return true;
     attempt.fail(4, Outcome::Undecided, "a reduction of several values in another order", "selection");
     return true;
   }

@@ -88,6 +88,17 @@ struct Candidates {
   bool operator==(const Candidates &) const = default;
 };
 
+/// The tuples that each block keeps in a reduction that keeps one of many: blocks follow each other along dim 0.
+struct BlockChoice {
+  SmallVector<int64_t> op;        ///< all terms of the reduction, and its blocks
+  SmallVector<int64_t> selection; ///< how it selects
+  unsigned result;
+  ClassId of; ///< the result for all tuples
+  int64_t numBlocks;
+  SmallVector<int> loops; ///< The loop of each dim of `of`, or -1.
+  bool operator==(const BlockChoice &) const = default;
+};
+
 class GlobalProgram {
 public:
   /// `meshes` are those of the unsharded program.
@@ -135,6 +146,10 @@ public:
   ClassId getCandidates(const Candidates &candidates, RankedTensorType type);
   /// The candidates that a value is of; null if it is none.
   const Candidates *findCandidates(ClassId id) const;
+  /// The value of a choice, which the unsharded program does not have.
+  ClassId getBlockChoice(const BlockChoice &choice);
+  /// The choice that a value, or what it is a reshape of, is of; null if it is none.
+  const BlockChoice *findBlockChoice(ClassId id) const;
   /// Values that are reshapes of the same one, that one included.
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// A value of this type whose elements are those of a term over its dims, which the unsharded program does not have.
@@ -201,6 +216,7 @@ private:
   llvm::DenseMap<Attribute, ClassId> splats, constants;
   llvm::DenseMap<std::pair<Type, TermId>, ClassId> defined;
   std::map<ClassId, Candidates> candidates;
+  std::map<ClassId, BlockChoice> choices;
   std::optional<ClassId> undefined;
   void addRegionOp(Operation &op);
   TermId createScalar(Type type);
