@@ -25,6 +25,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["SHARDKIT_CACHE"] = "off"  # every search is run
 sys.path[:0] = [str(HERE.parent / "frontends"), str(HERE.parents[1] / "python")]
 
 from bytes import load  # noqa: E402

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Callable, Collection, Mapping
+from typing import Any, Callable, Collection, Mapping, Sequence
 
 from . import tags
 from .layouts import Layout, parse_layouts
 
 _PIPELINE = "builtin.module(sdy-propagation-pipeline)"
+_PATIENCE = 4
+"""How often constraints are added that help little before twice as many are."""
 _WAVES, _LEAST = 4, 8
+"""Without runs to leave constraints out: a part of those that are missing is added at a time, at least so many."""
 _CONSTRAINT = "sdy.sharding_constraint"
 _PROBES, _FREE = "probes", "free"
 _VIA = "/via"
@@ -28,7 +31,8 @@ class Propagation:
         self._layouts: dict[Any, tuple[Layout, ...]] = {}
         self._constraints: list[tuple[str | None, Any]] = []
         """In the order of the program: sites with the sharding that they have where they hold."""
-        self._sources: dict[str, Collection[str]] = {}
+        self._results: dict[str, Any] = {}
+        """Constraints of what ops make, by site."""
         self._own: dict[str, str | None] = {}
         opened: dict[str, Any] = {}
         free: set[Any] = set()
@@ -43,16 +47,21 @@ class Propagation:
                 self._constraints.append((site, op.attributes["sharding"]))
                 if site is not None:
                     if "/in" not in site:
-                        self._sources[site] = self._find_sources(op)
+                        self._results[site] = op
                     elif not _is_of_block(op.operands[0]) and op.operands[0].owner.name == _CONSTRAINT:
                         self._own.setdefault(site.partition(_VIA)[0], tags.read(str(op.operands[0].owner.location)))
                     op.attributes["sharding"] = _open(op, opened)
                     if _get_source(op.operands[0]) in free:
                         op.attributes[_FREE] = op.attributes["sharding"]
 
-    def _find_sources(self, constraint: Any) -> list[str]:
+    def complete(self, sites: Collection[str]) -> dict[str, None]:
+        """With those of the values that are moved there: all that reads such a value would otherwise have it moved."""
+        return dict.fromkeys([*sites, *(own for own in map(self._own.get, sites) if own)])
+
+    def get_sources(self, site: str) -> Sequence[str]:
+        """Sites of what the op computes from whose result a site constrains."""
         found: list[str] = []
-        waiting, seen = [constraint.operands[0]], set()
+        waiting, seen = ([self._results[site].operands[0]] if site in self._results else []), set()
         while waiting:
             value = waiting.pop()
             if value in seen or _is_of_block(value):
@@ -60,17 +69,9 @@ class Propagation:
             seen.add(value)
             if value.owner.name != _CONSTRAINT:
                 waiting += value.owner.operands
-            elif (site := tags.read(str(value.owner.location))) is not None:
-                found.append(site)
+            elif (source := tags.read(str(value.owner.location))) is not None:
+                found.append(source)
         return found
-
-    def complete(self, sites: Collection[str]) -> dict[str, None]:
-        """With those of the values that are moved there: all that reads such a value would otherwise have it moved."""
-        return dict.fromkeys([*sites, *(own for own in map(self._own.get, sites) if own)])
-
-    def get_sources(self, site: str) -> Collection[str]:
-        """Sites of what the op computes from whose result a site constrains."""
-        return self._sources.get(site, ())
 
     def run(self, held: Collection[str]) -> dict[str, set[Layout]]:
         """What the sites come to; the bodies of functions that are called twice are sites twice. Of one that is held that is the layout of what it
@@ -93,7 +94,9 @@ class Propagation:
                     _probe(op, site)
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
-            passmanager.PassManager.parse(_PIPELINE).run(root)
+            pipeline = passmanager.PassManager.parse(_PIPELINE)
+            pipeline.enable_verifier(False)  # half of the time, for a module that JAX made
+            pipeline.run(root)
             for op in _walk(root):
                 if _PROBES in op.attributes:
                     for probe in op.attributes[_PROBES].value.split():
@@ -224,40 +227,39 @@ def choose(
     added: dict[str, list[str]] = {}
 
     def find_missing(groups: Collection[str]) -> dict[str, list[str]]:
-        """Sites that need a constraint beside those of these groups, by group: the first of them, as much of the rest follows."""
+        """Sites that need a constraint beside those of these groups, by group, in the order of the program."""
         found: dict[str, list[str]] = {}
         for site in find_wrong([*first, *(s for g in groups for s in added[g])]):
             found.setdefault(get_group(site), []).append(site)
-        return dict(itertools.islice(found.items(), max(_LEAST, len(found) // _WAVES)))
+        return found
 
-    while missing := find_missing(added):
-        for group, sites in missing.items():
+    used, fruitless, missing = 0, 0, find_missing(added)
+    while missing:
+        # Much of what is wrong mostly follows from the first of it: one at a time, and twice as many where a few of these help little.
+        count = 1 << fruitless // _PATIENCE if runs else max(_LEAST, len(missing) // _WAVES)
+        for group, sites in itertools.islice(missing.items(), count):
             added.setdefault(group, []).extend(sites)
-    kept = _reduce(list(added), find_missing, runs)
+        left = find_missing(added)
+        fruitless = max(fruitless - _PATIENCE, 0) if len(left) < 0.75 * len(missing) else fruitless + 1
+        used, missing = used + 1, left
+    kept = _leave_out(list(added), find_missing, runs - used)
     known = propagation.complete([*first, *(s for g in kept for s in added[g])])
     return [site for site in wanted if same.get(site, site) in known]
 
 
-def _reduce(held: list[str], find_missing: Callable[[Collection[str]], Collection[str]], runs: int) -> list[str]:
-    """Leaves out what is not needed: one of two, of four, of eight, and what is then missing comes back; again while that leaves out a tenth."""
-
-    def leave_out(removed: set[str]) -> list[str]:
-        nonlocal runs
-        kept = dict.fromkeys(group for group in held if group not in removed)
-        while runs > 0:
+def _leave_out(held: Sequence[str], find_missing: Callable[[Collection[str]], Collection[str]], runs: int) -> Collection[str]:
+    """Leaves out what is not needed, in at most so many runs: as few at a time as these allow. Of more than one, those that are then missing
+    come back."""
+    kept = dict.fromkeys(held)
+    size = -(-len(held) // runs) if runs > 0 else 0
+    for start in range(0, len(held), size) if size else ():
+        removed: Collection[str] = held[start : start + size]
+        while removed and runs > 0:
             runs -= 1
-            missing = find_missing(kept)
-            if not missing:
-                return [group for group in held if group in kept]
-            if removed.isdisjoint(missing):
+            tried = dict.fromkeys(group for group in kept if group not in removed)
+            if not (missing := find_missing(tried)):
+                kept = tried
                 break
-            kept |= dict.fromkeys(removed.intersection(missing))
-        return held
-
-    for step in (2, 4, 8):
-        before = 2 * len(held)
-        while held and runs > 0 and len(held) <= 0.9 * before:
-            before = len(held)
-            for offset in range(step):
-                held = leave_out(set(held[offset::step]))
-    return held
+            needed = [group for group in removed if group in missing]
+            removed = [group for group in removed if group not in missing] if needed else ()
+    return kept
