@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -40,11 +41,6 @@ bool spmd::travelsAlong(Operation *op) {
 
 /// How many ops next to an op are computed with it at most.
 static constexpr int kMaxDistance = 64;
-
-static bool isContraction(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
-}
 
 /// An op on elements or rows.
 static bool isLight(Operation *op) {
@@ -118,7 +114,7 @@ double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCoun
     if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape())
       operations += tensor.getNumElements();
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    double space = linalgOp.getNumReductionLoops() > 0 ? 2 : 1;
+    double space = isContraction(op) ? 2 : 1;
     for (int64_t range : linalgOp.getStaticLoopRanges())
       space *= ShapedType::isDynamic(range) ? 1 : range;
     operations = space;

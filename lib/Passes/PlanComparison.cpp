@@ -9,6 +9,7 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/Reductions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Diagnostics.h"
@@ -111,11 +112,8 @@ private:
       return PlanSeconds{move->cost.seconds - (travelsAlong(op) ? move->latency : 0), 0};
     }
     PlanSeconds cost;
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    bool isContraction =
-        linalgOp && (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp));
     // As in the objective of the search. Ops in the regions of control flow are counted by themselves.
-    if (slowest ? linalgOp || op->getNumRegions() == 0 : isContraction)
+    if (slowest ? isa<linalg::LinalgOp>(op) || op->getNumRegions() == 0 : isContraction(op))
       cost.compute = getComputeSeconds(op, slowest ? *slowest : Mesh(), tripCount);
     return cost;
   }

@@ -17,6 +17,14 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+bool spmd::isContraction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumReductionLoops() > 0 && linalgOp.getNumDpsInputs() == 2 &&
+         (linalg::isaContractionOpInterface(linalgOp) || linalg::isaConvolutionOpInterface(linalgOp)) &&
+         llvm::all_of(linalgOp.getDpsInputOperands(),
+                      [&](OpOperand *input) { return linalgOp.payloadUsesValueFromOperand(input); });
+}
+
 std::optional<ReductionKind> spmd::matchReduction(linalg::LinalgOp op, unsigned i) {
   unsigned numInputs = op.getNumDpsInputs();
   Block *body = op.getBlock();
@@ -200,10 +208,7 @@ ShardingRule getLinalgRule(linalg::LinalgOp op) {
   if (!isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(op) && !body->getOps<linalg::IndexOp>().empty())
     for (unsigned f = 0; f < iterators.size(); ++f)
       rule.setKind(f, FactorKind::Replicated);
-  // A pooling or a sum over windows reads only the shape of its second operand.
-  rule.isContraction =
-      reduces && numInputs == 2 && (linalg::isaContractionOpInterface(op) || linalg::isaConvolutionOpInterface(op)) &&
-      llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) { return op.payloadUsesValueFromOperand(input); });
+  rule.isContraction = isContraction(op);
   return rule;
 }
 

@@ -2,9 +2,12 @@
 // the price of collectives.
 
 // RUN: shard-opt %s --spmd-default-pipeline="auto-shard" | FileCheck %s
+// One operation for each element of a window, two for each product.
+// RUN: sed 's/<\["x"=4\]>/<["x"=4]> {flops = 1.0e9}/' %s | shard-opt - --spmd-report="plan=propagation" -o /dev/null 2>&1 | FileCheck %s --check-prefix=COMPUTE
 
 spmd.mesh @mesh = <["x"=4]>
 
+// COMPUTE: predicted compute 768 ns
 // CHECK-LABEL: func.func @sums
 // CHECK-NOT:   spmd.all_gather
 // CHECK:       linalg.pooling_nhwc_sum {{.*}} -> tensor<1x8x8x3xf32>
