@@ -33,8 +33,8 @@ std::optional<ReductionKind> matchCombiner(Operation *op);
 /// must be one associative op of the accumulator and a value that does not depend
 /// on it.
 std::optional<ReductionKind> matchReduction(linalg::LinalgOp op, unsigned i);
-/// True for a structured op that reduces what it computes of the elements of two operands: a matrix product or a convolution.
-/// A pooling or a sum over windows reads only the shape of its second operand.
+/// True for a structured op that reduces what it computes of the elements of two operands: a matrix product or a
+/// convolution. A pooling or a sum over windows reads only the shape of its second operand.
 bool isContraction(Operation *op);
 
 } // namespace mlir::spmd

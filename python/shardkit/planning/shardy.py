@@ -242,24 +242,31 @@ def choose(
         left = find_missing(added)
         fruitless = max(fruitless - _PATIENCE, 0) if len(left) < 0.75 * len(missing) else fruitless + 1
         used, missing = used + 1, left
-    kept = _leave_out(list(added), find_missing, runs - used)
+    kept = _leave_out(list(added), find_missing, max(runs - used, runs // 2))
     known = propagation.complete([*first, *(s for g in kept for s in added[g])])
     return [site for site in wanted if same.get(site, site) in known]
 
 
-def _leave_out(held: Sequence[str], find_missing: Callable[[Collection[str]], Collection[str]], runs: int) -> Collection[str]:
-    """Leaves out what is not needed, in at most so many runs: as few at a time as these allow. Of more than one, those that are then missing
-    come back."""
-    kept = dict.fromkeys(held)
-    size = -(-len(held) // runs) if runs > 0 else 0
-    for start in range(0, len(held), size) if size else ():
-        removed: Collection[str] = held[start : start + size]
-        while removed and runs > 0:
+def _leave_out(held: list[str], find_missing: Callable[[Collection[str]], Collection[str]], runs: int) -> list[str]:
+    """Leaves out what is not needed: one of two, of four, of eight, and what is then missing comes back; again while that leaves out a tenth."""
+
+    def try_without(removed: set[str]) -> list[str]:
+        nonlocal runs
+        kept = dict.fromkeys(group for group in held if group not in removed)
+        while runs > 0:
             runs -= 1
-            tried = dict.fromkeys(group for group in kept if group not in removed)
-            if not (missing := find_missing(tried)):
-                kept = tried
+            missing = find_missing(kept)
+            if not missing:
+                return [group for group in held if group in kept]
+            if removed.isdisjoint(missing):
                 break
-            needed = [group for group in removed if group in missing]
-            removed = [group for group in removed if group not in missing] if needed else ()
-    return kept
+            kept |= dict.fromkeys(removed.intersection(missing))
+        return held
+
+    for step in (2, 4, 8):
+        before = 2 * len(held)
+        while held and runs > 0 and len(held) <= 0.9 * before:
+            before = len(held)
+            for offset in range(step):
+                held = try_without(set(held[offset::step]))
+    return held
