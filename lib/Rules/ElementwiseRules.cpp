@@ -40,11 +40,6 @@ struct ConstantModel : LaneWiseModel<ConstantModel, arith::ConstantOp> {
     rule.addDims(factors);
     return rule;
   }
-  void makeLocal(Operation *op, const TensorTypes &types) const {
-    auto constant = cast<arith::ConstantOp>(op);
-    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-      constant.setValueAttr(splat.resizeSplat(types.getLocal(constant)));
-  }
 };
 
 } // namespace

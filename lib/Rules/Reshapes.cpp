@@ -102,6 +102,24 @@ ReshapeFactors::ReshapeFactors(ShardingRule &rule, ArrayRef<int64_t> fromShape, 
   }
 }
 
+ShardingRule spmd::getReshapeRule(Operation *op) {
+  auto getShape = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type ? type.getShape() : ArrayRef<int64_t>();
+  };
+  ShardingRule rule;
+  ReshapeFactors factors(rule, getShape(op->getOperand(0)), getShape(op->getResult(0)));
+  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
+    rule.setPadding(f, PaddingContent::Harmless);
+  rule.addOperand(op->getOperand(0));
+  for (const auto &dim : factors.from)
+    rule.addDim(dim);
+  rule.addResult(op->getResult(0));
+  for (const auto &dim : factors.to)
+    rule.addDim(dim);
+  return rule;
+}
+
 //===----------------------------------------------------------------------===//
 // Splitting reshapes
 //===----------------------------------------------------------------------===//

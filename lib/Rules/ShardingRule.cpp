@@ -4,6 +4,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/OpQueries.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Rules/GlobalSizes.h"
 #include "shardkit/Rules/IndexedBody.h"
@@ -286,6 +287,8 @@ ShardingRule spmd::getShardingRule(Operation *op) {
 }
 
 void spmd::makeAttributesLocal(Operation *op, const TensorTypes &types) {
+  if (SplatElementsAttr splat = getSplatConstant(op))
+    return op->setAttr("value", splat.resizeSplat(types.getLocal(op->getResult(0))));
   if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
     iface.makeLocal(types);
 }

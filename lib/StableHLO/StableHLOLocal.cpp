@@ -9,11 +9,6 @@ using namespace mlir::spmd::stablehlo;
 
 void stablehlo::Model::makeLocal(Operation *op, const TensorTypes &types) const {
   StringRef name = op->getName().stripDialect();
-  if (name == "constant") {
-    if (auto splat = op->getAttrOfType<SplatElementsAttr>("value"))
-      op->setAttr("value", splat.resizeSplat(types.getLocal(op->getResult(0))));
-    return;
-  }
   if (name == "scatter") {
     // Padding of the indices is of one value.
     if (types.getGlobal(op->getOperand(1)) != types.getLocal(op->getOperand(1)))

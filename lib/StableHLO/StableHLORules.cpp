@@ -38,17 +38,41 @@ struct Builder {
       factors.push_back(factor(size));
     return factors;
   }
-  void operand(ArrayRef<int32_t> factors) {
-    rule.addOperand(op->getOperand(rule.numOperands()));
+  ShardingRule::Tensor &operand(ArrayRef<int32_t> factors) {
+    ShardingRule::Tensor &tensor = rule.addOperand(op->getOperand(rule.numOperands()));
     rule.addDims(factors);
+    return tensor;
+  }
+  /// An operand that is accumulated into result `r`.
+  void init(ArrayRef<int32_t> factors, unsigned r) {
+    ShardingRule::Tensor &tensor = operand(factors);
+    tensor.role = OperandRole::Init;
+    tensor.result = r;
+  }
+  /// The first operand: each dim is read along a factor of the result, at the same index or in windows. Without windows
+  /// neither is sharded.
+  void windowedOperand(Factors &factors, llvm::function_ref<std::optional<DimWindow>(size_t d)> getWindow) {
+    rule.addOperand(op->getOperand(0));
+    for (auto [d, f] : llvm::enumerate(factors)) {
+      std::optional<DimWindow> window = getWindow(d);
+      if (!window) {
+        rule.addDim({});
+        f = -1;
+      } else if (window->stride == 1 && window->offset == 0 && window->length == 1 &&
+                 getShapeOf(op->getOperand(0))[d] == rule.factor(f).size) {
+        rule.addDim(f);
+      } else {
+        rule.addWindows(f, *window);
+      }
+    }
   }
   /// All operands that are left are unsharded.
   void unshardedOperands() {
     while (rule.numOperands() < op->getNumOperands())
       operand(Factors(getShapeOf(op->getOperand(rule.numOperands())).size(), -1));
   }
-  void result(ArrayRef<int32_t> factors) {
-    rule.addResult(op->getResult(rule.numResults()));
+  void result(ArrayRef<int32_t> factors, ReductionKind reduction = ReductionKind::Sum) {
+    rule.addResult(op->getResult(rule.numResults())).reduction = reduction;
     rule.addDims(factors);
   }
   Operation *op;
@@ -135,17 +159,8 @@ ShardingRule getReshapeRule(Operation *op) {
   if (!hasTensors(op, 1, 1) || !cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() ||
       !cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape())
     return getReplicatedRule(op);
-  ShardingRule rule;
-  ReshapeFactors factors(rule, getShapeOf(op->getOperand(0)), getShapeOf(op->getResult(0)));
+  ShardingRule rule = spmd::getReshapeRule(op);
   rule.hasLocalAttributes = true;
-  for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
-    rule.setPadding(f, PaddingContent::Harmless);
-  rule.addOperand(op->getOperand(0));
-  for (auto &dim : factors.from)
-    rule.addDim(dim);
-  rule.addResult(op->getResult(0));
-  for (auto &dim : factors.to)
-    rule.addDim(dim);
   return rule;
 }
 
@@ -183,15 +198,11 @@ ShardingRule getSliceRule(Operation *op) {
     return getReplicatedRule(op);
   Builder b(op);
   Factors factors = b.factorsOf(op->getResult(0));
-  b.rule.addOperand(op->getOperand(0));
-  for (auto [d, f] : llvm::enumerate(factors)) {
+  b.windowedOperand(factors, [&](size_t d) -> std::optional<DimWindow> {
     if (in[d] == out[d])
-      b.rule.addDim(f);
-    else if (strides[d] > 0 && start[d] >= 0)
-      b.rule.addWindows(f, {strides[d], start[d], 1});
-    else
-      return getReplicatedRule(op);
-  }
+      return DimWindow();
+    return strides[d] > 0 && start[d] >= 0 ? std::optional(DimWindow{strides[d], start[d], 1}) : std::nullopt;
+  });
   b.result(factors);
   return std::move(b.rule);
 }
@@ -215,17 +226,12 @@ ShardingRule getPadRule(Operation *op) {
   };
   Builder b(op);
   Factors factors = b.factorsOf(op->getResult(0));
-  b.rule.addOperand(op->getOperand(0));
-  for (size_t d = 0; d < in.size(); ++d) {
-    if (low[d] == 0 && high[d] == 0 && interior[d] == 0) {
-      b.rule.addDim(factors[d]);
-    } else if (low[d] >= 0 && high[d] >= 0 && interior[d] == 0 && isZero()) {
-      b.rule.addWindows(factors[d], {1, -low[d], 1});
-    } else {
-      b.rule.addDim({});
-      factors[d] = -1;
-    }
-  }
+  b.windowedOperand(factors, [&](size_t d) -> std::optional<DimWindow> {
+    if (low[d] == 0 && high[d] == 0 && interior[d] == 0)
+      return DimWindow();
+    const bool isRead = low[d] >= 0 && high[d] >= 0 && interior[d] == 0 && isZero();
+    return isRead ? std::optional(DimWindow{1, -low[d], 1}) : std::nullopt;
+  });
   b.unshardedOperands();
   b.result(factors);
   return std::move(b.rule);
@@ -237,12 +243,9 @@ ShardingRule getReverseRule(Operation *op) {
     return getReplicatedRule(op);
   Builder b(op);
   Factors factors = b.factorsOf(op->getResult(0));
-  b.rule.addOperand(op->getOperand(0));
-  for (auto [d, size] : llvm::enumerate(getShapeOf(op->getResult(0))))
-    if (llvm::is_contained(dims, int64_t(d)))
-      b.rule.addWindows(factors[d], {-1, size - 1, 1});
-    else
-      b.rule.addDim(factors[d]);
+  b.windowedOperand(factors, [&](size_t d) {
+    return llvm::is_contained(dims, int64_t(d)) ? DimWindow{-1, getShapeOf(op->getResult(0))[d] - 1, 1} : DimWindow();
+  });
   b.result(factors);
   return std::move(b.rule);
 }
@@ -369,15 +372,10 @@ ShardingRule getReduceRule(Operation *op) {
   }
   for (unsigned i = 0; i < count; ++i)
     b.operand(in);
-  for (unsigned i = 0; i < count; ++i) {
-    ShardingRule::Tensor &init = b.rule.addOperand(op->getOperand(count + i));
-    init.role = OperandRole::Init;
-    init.result = i;
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    b.rule.addResult(op->getResult(i)).reduction = reduction.value_or(ReductionKind::Sum);
-    b.rule.addDims(out);
-  }
+  for (unsigned i = 0; i < count; ++i)
+    b.init({}, i);
+  for (unsigned i = 0; i < count; ++i)
+    b.result(out, reduction.value_or(ReductionKind::Sum));
   return std::move(b.rule);
 }
 
@@ -398,31 +396,28 @@ ShardingRule getReduceWindowRule(Operation *op) {
   TypedAttr init = getSplat(op->getOperand(1));
   Builder b(op);
   Factors factors = b.factorsOf(op->getResult(0));
-  b.rule.addOperand(op->getOperand(0));
-  for (size_t d = 0; d < rank; ++d) {
-    bool isPadded = padding[2 * d] != 0 || padding[2 * d + 1] != 0;
-    if (sizes[d] == 1 && strides[d] == 1 && base[d] == 1 && !isPadded) {
-      b.rule.addDim(factors[d]);
-    } else if (base[d] == 1 && (init || !isPadded)) {
-      b.rule.addWindows(factors[d], {strides[d], -padding[2 * d], dilation[d] * (sizes[d] - 1) + 1});
-    } else {
-      b.rule.addDim({});
-      factors[d] = -1;
-    }
-  }
+  b.windowedOperand(factors, [&](size_t d) -> std::optional<DimWindow> {
+    const bool isPadded = padding[2 * d] != 0 || padding[2 * d + 1] != 0;
+    if (base[d] != 1 || (isPadded && !init))
+      return std::nullopt;
+    return DimWindow{strides[d], -padding[2 * d], dilation[d] * (sizes[d] - 1) + 1};
+  });
   b.unshardedOperands();
   b.result(factors);
   return std::move(b.rule);
 }
 
-/// The dim of the indices of a gather or a scatter that has the components of one index.
-int64_t getIndexVectorDim(Operation *op, StringRef name) {
+/// The dims of `rank` indices that are not the one of index vectors, in order. std::nullopt if the attribute is of
+/// another form.
+std::optional<Ints> getIndexDims(Operation *op, StringRef name, size_t rank) {
   std::string text = getText(op, name);
   size_t at = StringRef(text).find("index_vector_dim = ");
-  int64_t dim = 0; // not printed if zero
+  int64_t vectorDim = 0; // not printed if zero
   if (at != StringRef::npos)
-    StringRef(text).substr(at + 19).consumeInteger(10, dim);
-  return dim;
+    StringRef(text).substr(at + 19).consumeInteger(10, vectorDim);
+  if (vectorDim < 0 || vectorDim > int64_t(rank))
+    return std::nullopt;
+  return Ints(llvm::make_filter_range(llvm::seq<int64_t>(rank), [&](int64_t d) { return d != vectorDim; }));
 }
 
 /// Dims of slices that are all of the operand's are parallel, and so are the dims of the indices.
@@ -431,27 +426,22 @@ ShardingRule getGatherRule(Operation *op) {
   Ints offset = getList(op, name, "offset_dims"), collapsed = getList(op, name, "collapsed_slice_dims"),
        batching = getList(op, name, "operand_batching_dims"),
        indicesBatching = getList(op, name, "start_indices_batching_dims"), sizes = getInts(op, "slice_sizes");
-  const int64_t vectorDim = getIndexVectorDim(op, name);
   if (op->getNumOperands() != 2 || !hasTensors(op, 2, 1))
     return getReplicatedRule(op);
   ArrayRef<int64_t> in = getShapeOf(op->getOperand(0)), indices = getShapeOf(op->getOperand(1)),
                     out = getShapeOf(op->getResult(0));
+  std::optional<Ints> indexDims = getIndexDims(op, name, indices.size());
   if (sizes.size() != in.size() || !areDims(offset, out.size()) || !areDims(collapsed, in.size()) ||
       batching.size() != indicesBatching.size() || !areDims(batching, in.size()) ||
       !areDims(indicesBatching, indices.size()) || offset.size() + collapsed.size() + batching.size() != in.size() ||
-      out.size() - offset.size() + (vectorDim < int64_t(indices.size())) != indices.size())
+      !indexDims || out.size() - offset.size() != indexDims->size())
     return getReplicatedRule(op);
   Builder b(op);
   Factors inFactors(in.size(), -1), indexFactors(indices.size(), -1), outFactors(out.size(), -1);
   size_t next = 0;
-  for (size_t d = 0; d < out.size(); ++d) {
-    if (llvm::is_contained(offset, int64_t(d)))
-      continue;
-    next += int64_t(next) == vectorDim;
-    if (next >= indices.size())
-      return getReplicatedRule(op);
-    outFactors[d] = indexFactors[next++] = b.factor(out[d]);
-  }
+  for (size_t d = 0; d < out.size(); ++d)
+    if (!llvm::is_contained(offset, int64_t(d)))
+      outFactors[d] = indexFactors[(*indexDims)[next++]] = b.factor(out[d]);
   for (auto [i, d] : llvm::zip(indicesBatching, batching))
     inFactors[d] = indexFactors[i];
   next = 0;
@@ -468,8 +458,8 @@ ShardingRule getGatherRule(Operation *op) {
   return std::move(b.rule);
 }
 
-/// Dims of updates that are all of the operand's are parallel, and so are batching dims. The other dims of the indices
-/// are summed: each device adds its updates to what is combined then.
+/// Dims of updates that are all of the operand's are parallel, and so are batching dims. Along the other dims of the
+/// indices updates are combined, if the region is a reduction; their order is not specified.
 ShardingRule getScatterRule(Operation *op) {
   static constexpr StringRef name = "scatter_dimension_numbers";
   Ints window = getList(op, name, "update_window_dims"), inserted = getList(op, name, "inserted_window_dims"),
@@ -479,47 +469,43 @@ ShardingRule getScatterRule(Operation *op) {
     return getReplicatedRule(op);
   ArrayRef<int64_t> in = getShapeOf(op->getOperand(0)), indices = getShapeOf(op->getOperand(1)),
                     updates = getShapeOf(op->getOperand(2));
-  const int64_t vectorDim = getIndexVectorDim(op, name);
+  std::optional<Ints> indexDims = getIndexDims(op, name, indices.size());
   if (!areDims(window, updates.size()) ||
       !areDims(llvm::to_vector(llvm::concat<int64_t>(inserted, batching)), in.size()) ||
       window.size() + inserted.size() + batching.size() != in.size() || batching.size() != indicesBatching.size() ||
-      !areDims(indicesBatching, indices.size()) ||
-      updates.size() - window.size() + (vectorDim < int64_t(indices.size())) != indices.size())
+      !areDims(indicesBatching, indices.size()) || !indexDims || updates.size() - window.size() != indexDims->size())
     return getReplicatedRule(op);
   std::optional<ReductionKind> reduction = getReduction(op);
   Builder b(op);
   Factors inFactors(in.size(), -1), indexFactors(indices.size(), -1), updateFactors(updates.size(), -1);
   size_t next = 0;
-  for (size_t d = 0; d < in.size() && next < window.size(); ++d) {
+  for (size_t d = 0; d < updates.size(); ++d) {
+    if (llvm::is_contained(window, int64_t(d)))
+      continue;
+    const int64_t at = (*indexDims)[next++];
+    const bool isBatching = llvm::is_contained(indicesBatching, at);
+    if (isBatching)
+      updateFactors[d] = indexFactors[at] = b.factor(updates[d]);
+    else if (reduction)
+      updateFactors[d] = indexFactors[at] = b.factor(updates[d], FactorKind::Reduction);
+  }
+  for (auto [i, d] : llvm::zip(indicesBatching, batching))
+    inFactors[d] = indexFactors[i];
+  next = 0;
+  for (size_t d = 0; d < in.size(); ++d) {
     if (llvm::is_contained(inserted, int64_t(d)) || llvm::is_contained(batching, int64_t(d)))
       continue;
     int64_t from = window[next++];
     if (updates[from] == in[d])
       inFactors[d] = updateFactors[from] = b.factor(in[d]);
   }
-  for (auto [i, d] : llvm::zip(indicesBatching, batching))
-    inFactors[d] = indexFactors[i] = b.factor(in[d]);
-  next = 0;
-  for (size_t d = 0; d < updates.size(); ++d) {
-    if (llvm::is_contained(window, int64_t(d)))
-      continue;
-    next += int64_t(next) == vectorDim;
-    if (next >= indices.size())
-      return getReplicatedRule(op);
-    if (indexFactors[next] < 0 && reduction)
-      indexFactors[next] = b.factor(updates[d], FactorKind::Reduction);
-    updateFactors[d] = indexFactors[next++];
-  }
-  ShardingRule::Tensor &operand = b.rule.addOperand(op->getOperand(0));
-  if (reduction) {
-    operand.role = OperandRole::Init;
-    operand.result = 0;
-  }
-  b.rule.addDims(inFactors);
+  if (reduction)
+    b.init(inFactors, 0);
+  else
+    b.operand(inFactors);
   b.operand(indexFactors);
   b.operand(updateFactors);
-  b.rule.addResult(op->getResult(0)).reduction = reduction.value_or(ReductionKind::Sum);
-  b.rule.addDims(inFactors);
+  b.result(inFactors, reduction.value_or(ReductionKind::Sum));
   return std::move(b.rule);
 }
 

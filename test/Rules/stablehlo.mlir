@@ -1,7 +1,7 @@
 // StableHLO in generic form, which nothing has verified: propagation and partition by rules that know ops by name.
 // python/tests/test_stablehlo_rules.py compares numbers.
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline=plan=propagation | FileCheck %s --enable-var-scope
-// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-propagate | FileCheck %s --check-prefix=SHARDINGS --enable-var-scope
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-import-stablehlo --spmd-propagate | FileCheck %s --check-prefix=SHARDINGS --enable-var-scope
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 
@@ -78,4 +78,80 @@ func.func @sizes(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
   %0 = "stablehlo.dot_general"(%x, %w) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}>
       : (tensor<8x4xf32>, tensor<5x6xf32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
+}
+
+// -----
+
+// --spmd-import-stablehlo: a counted loop, a loop with a condition, branches and barriers of several values.
+
+spmd.mesh @m = <["x"=2]>
+
+// CHECK-LABEL: func.func @counted
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c3{{.*}} iter_args(%[[X:.*]] = %{{.*}}) -> (tensor<4x6xf32>)
+// CHECK:   "stablehlo.add"(%[[X]], %{{.*}}) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+// SHARDINGS-LABEL: func.func @counted
+// SHARDINGS: scf.for
+// SHARDINGS: "stablehlo.add"{{.*}} {spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]}
+func.func @counted(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %w: tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<i32>) {
+  %zero = "stablehlo.constant"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %0:3 = "stablehlo.while"(%w, %zero, %x) ({
+  ^bb0(%w0: tensor<8x6xf32>, %i: tensor<i32>, %a: tensor<8x6xf32>):
+    %three = "stablehlo.constant"() <{value = dense<3> : tensor<i32>}> : () -> tensor<i32>
+    %more = "stablehlo.compare"(%i, %three) <{comparison_direction = #stablehlo<comparison_direction LT>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "stablehlo.return"(%more) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%w0: tensor<8x6xf32>, %i: tensor<i32>, %a: tensor<8x6xf32>):
+    %one = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %next = "stablehlo.add"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %b = "stablehlo.add"(%a, %w0) : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+    "stablehlo.return"(%w0, %next, %b) : (tensor<8x6xf32>, tensor<i32>, tensor<8x6xf32>) -> ()
+  }) : (tensor<8x6xf32>, tensor<i32>, tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<i32>, tensor<8x6xf32>)
+  return %0#2, %0#1 : tensor<8x6xf32>, tensor<i32>
+}
+
+// CHECK-LABEL: func.func @branches
+// CHECK: scf.while (%{{.*}} = %{{.*}}) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+// CHECK:   tensor.extract
+// CHECK:   scf.condition
+// CHECK: scf.index_switch {{.*}} -> tensor<4x6xf32>
+// CHECK: case 0 {
+// CHECK: default {
+// CHECK: scf.if {{.*}} -> (tensor<4x6xf32>)
+// CHECK: "stablehlo.optimization_barrier"(%{{[^,]*}}) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+// CHECK: "stablehlo.optimization_barrier"(%{{[^,]*}}) : (tensor<6x8xf32>) -> tensor<6x8xf32>
+func.func @branches(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %y: tensor<6x8xf32>, %p: tensor<i1>, %k: tensor<i32>) -> (tensor<8x6xf32>, tensor<6x8xf32>) {
+  %0 = "stablehlo.while"(%x) ({
+  ^bb0(%a: tensor<8x6xf32>):
+    "stablehlo.return"(%p) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%a: tensor<8x6xf32>):
+    %b = "stablehlo.negate"(%a) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    "stablehlo.return"(%b) : (tensor<8x6xf32>) -> ()
+  }) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = "stablehlo.case"(%k) ({
+    %b = "stablehlo.negate"(%0) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    "stablehlo.return"(%b) : (tensor<8x6xf32>) -> ()
+  }, {
+    "stablehlo.return"(%0) : (tensor<8x6xf32>) -> ()
+  }) : (tensor<i32>) -> tensor<8x6xf32>
+  %2 = "stablehlo.if"(%p) ({
+    "stablehlo.return"(%1) : (tensor<8x6xf32>) -> ()
+  }, {
+    %b = "stablehlo.negate"(%x) : (tensor<8x6xf32>) -> tensor<8x6xf32>
+    "stablehlo.return"(%b) : (tensor<8x6xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<8x6xf32>
+  %3:2 = "stablehlo.optimization_barrier"(%2, %y) : (tensor<8x6xf32>, tensor<6x8xf32>) -> (tensor<8x6xf32>, tensor<6x8xf32>)
+  return %3#0, %3#1 : tensor<8x6xf32>, tensor<6x8xf32>
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+
+func.func @malformed(%x: tensor<8x4xf32>, %p: tensor<i1>) -> tensor<8x4xf32> {
+  // expected-error @+1 {{'stablehlo.if' is not well formed, expected a predicate of type tensor<i1> and two regions that return the results}}
+  %0 = "stablehlo.if"(%p) ({
+    "stablehlo.return"(%x) : (tensor<8x4xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
 }

@@ -30,6 +30,9 @@ struct ReshapeFactors {
   ReshapeFactors(ShardingRule &rule, llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
   llvm::SmallVector<llvm::SmallVector<int32_t, 2>> from, to;
 };
+/// The rule of an op whose only result has the elements of its operand in row-major order. Padding may
+/// have any content.
+ShardingRule getReshapeRule(Operation *op);
 /// True for ops that keep the elements in row-major order, which splitReshapes applies
 /// to.
 bool isReshape(Operation *op);

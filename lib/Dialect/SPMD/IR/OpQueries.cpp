@@ -27,11 +27,19 @@ bool spmd::isDeadConstraint(Operation *op) {
   return isConstraintLike(op) && llvm::all_of(op->getUsers(), isDeadConstraint);
 }
 
+SplatElementsAttr spmd::getSplatConstant(Operation *op) {
+  if (op->getName().stripDialect() != "constant" || op->getNumOperands() != 0 || op->getNumResults() != 1 ||
+      op->getNumRegions() != 0)
+    return {};
+  auto value = op->getAttrOfType<SplatElementsAttr>("value");
+  return value && value.getType() == op->getResult(0).getType() ? value : SplatElementsAttr();
+}
+
 bool spmd::isConstantLike(Operation *op) {
   if (!op)
     return false;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
+  if (getSplatConstant(op))
+    return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return fill.getNumResults() == 1 && isConstantLike(fill.getOutputs().front().getDefiningOp());
   return isa<tensor::EmptyOp, tensor::SplatOp>(op);

@@ -3,9 +3,14 @@
 #ifndef SHARDKIT_DIALECT_SPMD_IR_OPQUERIES_H
 #define SHARDKIT_DIALECT_SPMD_IR_OPQUERIES_H
 
+#include "mlir/IR/BuiltinAttributes.h"
+
 namespace mlir {
 class Operation;
 namespace spmd {
+
+/// The `value` of an op named `constant`, of any dialect, that is a splat of the type of its result; else null.
+SplatElementsAttr getSplatConstant(Operation *op);
 
 /// True if the op yields a constant-like value: a splat constant, tensor.empty,
 /// tensor.splat, or a fill of one of these. Such a value takes any layout at no cost:
