@@ -22,7 +22,7 @@ extern "C" {
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SPMD, spmd);
 
 /* Adds the dialect spmd, the upstream dialects that models are made of, and the interfaces that ShardKit attaches to
- * their ops. */
+ * their ops; and StableHLO in generic form, with the sharding rules of its ops. */
 MLIR_CAPI_EXPORTED void skRegisterAllDialects(MlirDialectRegistry registry);
 
 /* Registers ShardKit's passes and pipelines by their names, for mlirParsePassPipeline and

@@ -1,7 +1,8 @@
 /*===- Passes.h - Passes with options, and reports -----------------*- C -*-===*\
  *
  *     SkPassOption options[] = {{"conflicts", "basic"}};
- *     MlirPassManager pm = mlirPassManagerCreate(context);
+ *     MlirStringRef modules = mlirStringRefCreateFromCString("builtin.module");
+ *     MlirPassManager pm = mlirPassManagerCreateOnOperation(context, modules);
  *     MlirOpPassManager passes = mlirPassManagerGetAsOpPassManager(pm);
  *     if (mlirLogicalResultIsSuccess(skAddPass(passes, "spmd-propagate", 1, options, print, NULL)))
  *       mlirPassManagerRunOnOp(pm, module);
@@ -23,7 +24,8 @@ typedef struct SkPassOption {
 } SkPassOption;
 
 /* Adds a registered pass or pipeline (skRegisterAllPasses), such as spmd-propagate or spmd-default-pipeline. Fails for
- * an unknown name or option and for a value of another type, with one message to `onError`, and adds nothing. */
+ * an unknown name or option, for a value of another type, and for a pass of another op than that of the manager, with
+ * one message to `onError`, and adds nothing. Passes of functions are nested in a manager of modules. */
 MLIR_CAPI_EXPORTED MlirLogicalResult skAddPass(MlirOpPassManager passes, const char *name, intptr_t numOptions,
                                                const SkPassOption *options, MlirStringCallback onError, void *data);
 

@@ -4,6 +4,7 @@
 #include "shardkit/Bundle/Bundle.h"
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/InitAllPasses.h"
+#include "shardkit/StableHLO/StableHLORules.h"
 
 #include "mlir/CAPI/Registration.h"
 #include <mutex>
@@ -13,6 +14,7 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SPMD, spmd, mlir::spmd::SPMDDialect)
 void skRegisterAllDialects(MlirDialectRegistry registry) {
   mlir::spmd::registerTarget(*unwrap(registry));
   mlir::spmd::registerAllDialects(*unwrap(registry));
+  mlir::spmd::registerStableHLORules(*unwrap(registry));
 }
 
 void skRegisterAllPasses(void) {

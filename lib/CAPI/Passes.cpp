@@ -29,21 +29,33 @@ MlirLogicalResult skAddPass(MlirOpPassManager passes, const char *name, intptr_t
     return fail("there is no pass or pipeline '" + Twine(name) + "', expected one that is registered");
   std::string text;
   for (const SkPassOption &option : ArrayRef(options, numOptions)) {
+    if (!option.name || !option.value)
+      return fail("an option of '" + Twine(name) + "' has no " + (option.name ? "value" : "name") + ", expected text");
     StringRef value = option.value;
     bool isList = value.find_first_of(" {}'\"") != StringRef::npos;
     text += (Twine(text.empty() ? "" : " ") + option.name + "=" + (isList ? "{" + value + "}" : Twine(value))).str();
   }
-  // Options that are wrong are found on another pass manager, so that a failure adds nothing.
   std::string message;
   auto handle = [&](const Twine &error) {
     if (message.empty())
       message = error.str();
     return failure();
   };
-  OpPassManager &target = *unwrap(passes);
-  for (OpPassManager copy(target.getOpAnchorName()); OpPassManager *pm : {&copy, &target})
-    if (failed(entry->addToPipeline(*pm, text, handle)))
-      return fail("'" + Twine(name) + "' does not take {" + text + "}" + (message.empty() ? "" : ": " + message));
+  // Wrong options, and passes of other ops, are found on a manager of any op, so that a failure adds nothing.
+  OpPassManager &target = *unwrap(passes), all;
+  if (failed(entry->addToPipeline(all, text, handle)))
+    return fail("'" + Twine(name) + "' does not take {" + text + "}" + (message.empty() ? "" : ": " + message));
+  std::optional<StringRef> anchor = target.getOpName();
+  for (Pass &pass : all.getPasses())
+    if (std::optional<StringRef> op = pass.getOpName(); op && anchor && *op != *anchor && *anchor != "builtin.module")
+      return fail("'" + Twine(name) + "' runs on " + *op + ", expected a pass manager of it and not of " + *anchor);
+  // Passes of functions run on each function of a module.
+  const OpPassManager::Nesting nesting = target.getNesting();
+  target.setNesting(OpPassManager::Nesting::Implicit);
+  const LogicalResult added = entry->addToPipeline(target, text, handle);
+  target.setNesting(nesting);
+  if (failed(added))
+    return fail(message);
   return mlirLogicalResultSuccess();
 }
 

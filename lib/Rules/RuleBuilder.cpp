@@ -75,6 +75,11 @@ RuleBuilder &RuleBuilder::padding(StringRef letters, PaddingContent content) {
   return *this;
 }
 
+RuleBuilder &RuleBuilder::allowPadding() {
+  allowsPadding = true;
+  return *this;
+}
+
 RuleBuilder &RuleBuilder::granule(char letter, int64_t granule) {
   granules.push_back({letter, granule});
   return *this;
@@ -143,6 +148,9 @@ RuleBuilder::operator ShardingRule() const {
   auto factorOf = [&](Index index) { return int32_t(llvm::find(indices, index) - indices.begin()); };
   for (Index index : indices)
     rule.addFactor(getSize(index), getKind(index));
+  for (int32_t f = 0; allowsPadding && f < int32_t(rule.numFactors()); ++f)
+    if (FactorKind kind = rule.factor(f).kind; kind != FactorKind::Replicated)
+      rule.setPadding(f, kind == FactorKind::Parallel ? PaddingContent::Harmless : PaddingContent::Neutral);
   for (auto [index, content] : contents)
     if (factorOf(index) < int32_t(indices.size()))
       rule.setPadding(factorOf(index), content);

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
 
@@ -41,7 +42,14 @@ class _Option(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
 
 
+class _Tensor(ctypes.Structure):
+    _fields_ = [("type", _Handle), ("elements", ctypes.POINTER(ctypes.c_double))]
+
+
 _OnText = ctypes.CFUNCTYPE(None, _Text, ctypes.c_void_p)
+_Interpret = ctypes.CFUNCTYPE(
+    ctypes.c_int8, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.POINTER(_Tensor), ctypes.c_ssize_t, ctypes.POINTER(_Tensor), ctypes.c_void_p
+)  # no structures; the same registers
 _OnDiagnostic = ctypes.CFUNCTYPE(ctypes.c_int8, _Handle, ctypes.c_void_p)  # no structures; the same register
 _SEVERITIES = ("error", "warning", "note", "remark")
 
@@ -89,18 +97,18 @@ def _library() -> ctypes.CDLL:
     # A handle is a structure in C, and a word in registers.
     for names, result in (
         ("mlirContextCreateWithRegistry mlirDialectRegistryCreate mlirModuleCreateParse mlirModuleGetOperation mlirModuleGetBody "
-         "mlirPassManagerCreate mlirPassManagerGetAsOpPassManager mlirBlockGetFirstOperation mlirOperationGetNextInBlock "
+         "mlirPassManagerCreateOnOperation mlirOpPrintingFlagsCreate mlirPassManagerGetAsOpPassManager mlirBlockGetFirstOperation mlirOperationGetNextInBlock "
          "mlirOperationGetName mlirOperationGetResult mlirValueGetType mlirOperationGetRegion mlirRegionGetFirstBlock "
-         "mlirBlockGetArgument mlirOperationGetAttributeByName mlirAttributeParseGet mlirTypeParseGet mlirDiagnosticGetLocation "
+         "mlirBlockGetArgument mlirOperationGetParentOperation mlirOperationGetAttributeByName mlirAttributeParseGet mlirTypeParseGet mlirDiagnosticGetLocation "
          "mlirDiagnosticGetNote mlirArrayAttrGetElement mlirDictionaryAttrGetElementByName skValueGetSharding "
          "skShardingGetLocalType mlirTypeAttrGetValue mlirFunctionTypeGetResult", _Handle),
         ("mlirIdentifierStr mlirStringAttrGetValue", _Text),
         ("mlirPassManagerRunOnOp skAddPass skGetReport skGetReshard", _Result),
         ("mlirOperationGetNumResults mlirOperationGetNumRegions mlirBlockGetNumArguments mlirDiagnosticGetNumNotes "
-         "skShardingGetOwners mlirOperationGetNumAttributes mlirFunctionTypeGetNumResults", ctypes.c_ssize_t),
+         "skShardingGetOwners skCheckShardingRule mlirShapedTypeGetDimSize mlirOperationGetNumAttributes mlirFunctionTypeGetNumResults", ctypes.c_ssize_t),
         ("mlirContextAttachDiagnosticHandler", ctypes.c_uint64),
         ("mlirShapedTypeGetRank", ctypes.c_int64),
-        ("mlirTypeIsARankedTensor", ctypes.c_bool),
+        ("mlirTypeIsARankedTensor skOperationHasShardingRule", ctypes.c_bool),
     ):  # fmt: skip
         for name in names.split():
             getattr(library, name).restype = result
@@ -194,7 +202,7 @@ class Module:
         library, messages = _library(), list[str]()
         values = {key.replace("_", "-"): str(value).lower() if isinstance(value, bool) else str(value) for key, value in options.items()}
         pairs = (_Option * len(values))(*[_Option(key.encode(), value.encode()) for key, value in values.items()])
-        manager = library.mlirPassManagerCreate(self._context.handle)
+        manager = library.mlirPassManagerCreateOnOperation(self._context.handle, _text("builtin.module"))
         try:
             passes = library.mlirPassManagerGetAsOpPassManager(manager)
             on_error = _OnText(lambda text, _: messages.append(str(text)))
@@ -239,6 +247,39 @@ class Module:
         arguments = (self._attribute(source), self._attribute(target), self._type(type), self._operation)
         return self._json(_library().skGetReshard, *arguments)
 
+    def check_rules(self, interpret: Callable[[str, list[list[float]]], Sequence[Sequence[float]]]) -> dict[str, int]:
+        """Computes each op of the functions in shards, as its sharding rule permits, and compares. By name of the ops in how many ways.
+
+        `interpret`: computes the function `main` of a module, in generic form, from the elements of its arguments, row-major; it
+        returns those of its results. The first difference is a ShardKitError."""
+        library, cases = _library(), dict[str, int]()
+        failures: list[BaseException] = []
+
+        def call(op: int, operand_count: int, operands: Any, result_count: int, results: Any, _: Any) -> int:
+            try:
+                module = library.mlirOperationGetParentOperation(library.mlirOperationGetParentOperation(_Handle(op)))
+                given = [operands[i].elements[: self._count(operands[i].type)] for i in range(operand_count)]
+                made = interpret(self._print_generic(module), given)
+                for i, elements in zip(range(result_count), made, strict=True):
+                    for k, element in zip(range(self._count(results[i].type)), elements, strict=True):
+                        results[i].elements[k] = element
+                return 1
+            except BaseException as error:  # C does not pass it on.
+                failures.append(error)
+                return 0
+
+        callback = _Interpret(call)
+        for function in self._walk(library.mlirModuleGetBody(self._handle)):
+            block = library.mlirRegionGetFirstBlock(library.mlirOperationGetRegion(function, ctypes.c_ssize_t(0)))
+            for op in self._walk(block) if self._name(function) == "func.func" and block.pointer else []:
+                if library.skOperationHasShardingRule(op):
+                    count = library.skCheckShardingRule(op, callback, None)
+                    if failures:
+                        raise failures[0]
+                    self._context.check(count >= 0, f"the sharding rule of {self._name(op)} is wrong")
+                    cases[self._name(op)] = cases.get(self._name(op), 0) + count
+        return cases
+
     def report(self) -> dict[str, Any]:
         """That of --spmd-report. The module stays as it is."""
         return self._json(_library().skGetReport, self._operation)
@@ -258,6 +299,22 @@ class Module:
         type: _Handle = _library().mlirTypeParseGet(self._context.handle, _text(text))
         self._context.check(bool(type.pointer), f"'{text}' is not a type")
         return type
+
+    @staticmethod
+    def _count(type: _Handle) -> int:
+        """The number of elements of a tensor."""
+        sizes = (_library().mlirShapedTypeGetDimSize(type, ctypes.c_ssize_t(d)) for d in range(_library().mlirShapedTypeGetRank(type)))
+        return math.prod(sizes)
+
+    @staticmethod
+    def _print_generic(op: _Handle) -> str:
+        library = _library()
+        flags = library.mlirOpPrintingFlagsCreate()
+        library.mlirOpPrintingFlagsPrintGenericOpForm(flags)
+        try:
+            return _print(library.mlirOperationPrintWithFlags, op, flags)
+        finally:
+            library.mlirOpPrintingFlagsDestroy(flags)
 
     @staticmethod
     def _walk(block: _Handle) -> list[_Handle]:

@@ -1,5 +1,5 @@
 """StableHLO as text through ShardKit's rules for it: each program is propagated and partitioned as StableHLO, the program of a device is
-lowered by torch-mlir, and its results on logical devices are those of JAX."""
+lowered by torch-mlir, and its results on logical devices are those of JAX. The rule of each op is checked with StableHLO's interpreter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jaxlib.mlir import ir as mlir
+from jaxlib.mlir.dialects import stablehlo
+from shardkit import ir
+from shardkit.errors import ShardKitError
+from shardkit.model import DTYPES
 from shardkit.session import Session
+from shardkit.stablehlo.frontend import parse
 from shardkit.tools import find_tool, find_torch_mlir_opt, run_tool
 
 Arguments = list[tuple[tuple[int, ...], str]]
@@ -66,6 +72,29 @@ def lower(function: Callable[..., Any], arguments: Arguments) -> str:
     return text.replace(begin, begin + '  spmd.mesh @mesh = <["x"=2, "y"=3]>\n', 1).replace(attributes, f"arg_attrs = [{shardings}]", 1)
 
 
+def interpret(text: str, operands: list[list[float]]) -> list[list[float]]:
+    """StableHLO's reference interpreter."""
+    module = parse(text)
+    with module.context, mlir.Location.unknown():
+        arguments = []
+        for argument, elements in zip(module.body.operations[0].regions[0].blocks[0].arguments, operands, strict=True):
+            type = mlir.RankedTensorType(argument.type)
+            array = np.array(elements).astype(DTYPES[str(type.element_type)]).reshape(type.shape)
+            arguments.append(mlir.DenseElementsAttr.get(array, type=type.element_type, shape=type.shape))
+        return [np.array(mlir.DenseElementsAttr(r)).astype(float).ravel().tolist() for r in stablehlo.eval_module(module, arguments)]
+
+
+def check_rules(name: str) -> str | None:
+    """The first op whose rule gives other numbers, if there is one."""
+    function, arguments, _ = PROGRAMS[name]
+    inlined = run_tool([find_tool("shard-opt"), "-", "--allow-unregistered-dialect", "--inline", "--symbol-dce"], lower(function, arguments))
+    try:
+        cases = ir.parse(inlined).check_rules(interpret)
+    except ShardKitError as error:
+        return str(error)
+    return None if sum(cases.values()) >= 10 else f"{cases} are too few cases"
+
+
 def run(name: str) -> str | None:
     """The reason why a program is wrong, if it is."""
     function, arguments, expected = PROGRAMS[name]
@@ -96,7 +125,7 @@ def run(name: str) -> str | None:
 def main() -> int:
     wrong = 0
     for name in sys.argv[1:] or PROGRAMS:
-        reason = run(name)
+        reason = check_rules(name) or run(name)
         print(f"{name}: {reason or 'equal'}")
         wrong += reason is not None
     return int(wrong != 0)

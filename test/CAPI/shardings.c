@@ -2,6 +2,7 @@
 #include "shardkit-c/Shardings.h"
 #include "shardkit-c/Dialects.h"
 #include "shardkit-c/Passes.h"
+#include "shardkit-c/Rules.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -45,12 +46,36 @@ static MlirModule make_module(MlirContext context, MlirLocation location) {
 }
 
 static void run(MlirContext context, MlirModule module, const char *name, intptr_t n, const SkPassOption *options) {
-  MlirPassManager pm = mlirPassManagerCreate(context);
+  MlirPassManager pm = mlirPassManagerCreateOnOperation(context, mlirStringRefCreateFromCString("builtin.module"));
   if (mlirLogicalResultIsSuccess(skAddPass(mlirPassManagerGetAsOpPassManager(pm), name, n, options, print, NULL)))
     printf("%s: %d\n", name, mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(pm, mlirModuleGetOperation(module))));
   else
     printf("\n");
   mlirPassManagerDestroy(pm);
+}
+
+/* A wrong interpreter: all elements are 1 more than those of its first operand, and in shards 2 more. */
+static MlirLogicalResult addOne(MlirOperation op, intptr_t numOperands, const SkTensor *operands, intptr_t numResults,
+                                SkTensor *results, void *data) {
+  int64_t *full = data, count = mlirShapedTypeGetDimSize(operands[0].type, 0);
+  (void)op, (void)numOperands, (void)numResults;
+  *full = *full < count ? count : *full;
+  for (int64_t i = 0; i < count; ++i)
+    results[0].elements[i] = operands[0].elements[i] + (count == *full ? 1 : 2);
+  return mlirLogicalResultSuccess();
+}
+
+static void checkRule(MlirContext context) {
+  MlirModule module = mlirModuleCreateParse(
+      context, mlirStringRefCreateFromCString("func.func @f(%a: tensor<6xf32>) {\n"
+                                              "  %0 = \"stablehlo.negate\"(%a) : (tensor<6xf32>) -> tensor<6xf32>\n"
+                                              "  return\n}"));
+  MlirOperation func = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
+  int64_t full = 0;
+  printf("rule: %d\n", skOperationHasShardingRule(op));
+  printf("check: %d\n", (int)skCheckShardingRule(op, addOne, &full));
+  mlirModuleDestroy(module);
 }
 
 int main(void) {
@@ -98,7 +123,10 @@ int main(void) {
   mlirBlockInsertOwnedOperationAfter(body, exp, constraint);
   mlirOperationSetOperand(mlirBlockGetTerminator(body), 0, mlirOperationGetResult(constraint, 0));
   SkPassOption basic = {"conflicts", "basic"}, unknown = {"conflict", "basic"}, bad = {"trip-count", "many"};
+  SkPassOption empty = {"trip-count", NULL};
   run(context, module, "spmd-nothing", 0, NULL);
+  run(context, module, "spmd-propagate", 1, &empty);
+  run(context, module, "spmd-import-stablehlo", 0, NULL);
   run(context, module, "spmd-propagate", 1, &unknown);
   run(context, module, "spmd-propagate", 1, &bad);
   run(context, module, "spmd-propagate", 1, &basic);
@@ -106,6 +134,13 @@ int main(void) {
   show("result", skValueGetSharding(mlirOperationGetResult(exp, 0)));
   skGetReport(op, print, NULL);
   run(context, module, "spmd-partition", 0, NULL);
+  MlirPassManager functions = mlirPassManagerCreateOnOperation(context, text("func.func"));
+  skAddPass(mlirPassManagerGetAsOpPassManager(functions), "spmd-propagate", 0, NULL, print, NULL);
+  mlirPassManagerDestroy(functions);
+  printf("\n");
+
+  /* 4. A rule, with numbers that are not those of the op. */
+  checkRule(context);
 
   mlirModuleDestroy(module);
   mlirContextDestroy(context);

@@ -38,6 +38,9 @@ public:
   RuleBuilder &replicate(StringRef letters);
   /// The content that padding of these letters may have (by default `PaddingContent::Unknown`).
   RuleBuilder &padding(StringRef letters, PaddingContent content);
+  /// The op may run on padded shards: along parallel letters with any content, along reductions with
+  /// the neutral element in all operands that have them. `padding` comes before this.
+  RuleBuilder &allowPadding();
   /// Shards of a letter have a multiple of `granule` indices.
   RuleBuilder &granule(char letter, int64_t granule);
   /// Dim `dim` of an operand, a `.` in the text, is read in windows along a letter. The op
@@ -85,7 +88,7 @@ private:
   SmallVector<std::pair<Index, int64_t>> granules;
   SmallVector<Windowed> windows;
   SmallVector<Init> inits;
-  bool isContraction = false, hasLocalAttributes = false;
+  bool isContraction = false, hasLocalAttributes = false, allowsPadding = false;
 };
 
 } // namespace mlir::spmd
