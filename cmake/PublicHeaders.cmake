@@ -1,5 +1,5 @@
 # The headers that are installed: what guides and references name, and what these include. A change of one is a change for
-# users; all other headers are internal. test/Package/consumer.test compiles each alone from an installed tree.
+# users; all other headers are internal. test/Package/consumer.test compiles them in an installed tree.
 set(SHARDKIT_PUBLIC_HEADERS
   # Registration, passes and their options.
   InitAllDialects.h

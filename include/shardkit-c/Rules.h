@@ -29,7 +29,8 @@ typedef MlirLogicalResult (*SkInterpreter)(MlirOperation op, intptr_t numOperand
 MLIR_CAPI_EXPORTED bool skOperationHasShardingRule(MlirOperation op);
 
 /* The number of ways in which the op was sharded with equal results. -1 after an error at the op: the rule does not fit
- * it, gives other numbers, or the interpreter failed. Operands have elements of constants, or numbers without symmetry. */
+ * it, gives other numbers, or the interpreter failed. Operands have elements of constants, or numbers without symmetry.
+ */
 MLIR_CAPI_EXPORTED intptr_t skCheckShardingRule(MlirOperation op, SkInterpreter interpret, void *data);
 
 #ifdef __cplusplus

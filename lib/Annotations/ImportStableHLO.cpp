@@ -78,15 +78,13 @@ private:
   Value extract(OpBuilder &builder, Value scalar) const {
     return tensor::ExtractOp::create(builder, loc, scalar, ValueRange());
   }
-  Value toIndex(Value scalar) {
-    return arith::IndexCastOp::create(b, loc, b.getIndexType(), extract(b, scalar));
-  }
+  Value toIndex(Value scalar) { return arith::IndexCastOp::create(b, loc, b.getIndexType(), extract(b, scalar)); }
   /// Replaces the results by `values`, those that are `kept` by results of `made`, in order.
   void replaceBy(ArrayRef<Value> values, Operation *made, ArrayRef<unsigned> kept) {
     made->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     if (auto all = op->getAttrOfType<ArrayAttr>(kShardingsAttr); all && all.size() == op->getNumResults())
-      made->setDiscardableAttr(
-          kShardingsAttr, b.getArrayAttr(llvm::map_to_vector(kept, [&](unsigned i) { return all[i]; })));
+      made->setDiscardableAttr(kShardingsAttr,
+                               b.getArrayAttr(llvm::map_to_vector(kept, [&](unsigned i) { return all[i]; })));
     op->replaceAllUsesWith(ValueRange(values));
     op->erase();
   }
@@ -181,9 +179,9 @@ void Converter::makeFor(const Counter &counter, ArrayRef<unsigned> carried) {
     results[i] = result;
   }
   if (!op->getResult(counter.number).use_empty()) {
-    Value end = last ? number(std::max(counter.first, counter.first + llvm::divideCeilSigned(*last - counter.first,
-                                                                                             counter.step) *
-                                                                          counter.step))
+    Value end = last ? number(std::max(counter.first,
+                                       counter.first +
+                                           llvm::divideCeilSigned(*last - counter.first, counter.step) * counter.step))
                      : Value(arith::MaxSIOp::create(b, loc, loop.getUpperBound(), loop.getLowerBound()));
     results[counter.number] = toTensor(b, end);
   }

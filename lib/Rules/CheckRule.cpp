@@ -37,8 +37,9 @@ static double toDouble(Attribute attr) {
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
   const IntegerAttr number = cast<IntegerAttr>(attr);
-  return number.getType().isInteger(1) || number.getType().isUnsignedInteger() ? number.getValue().roundToDouble(false)
-                                                                              : number.getValue().signedRoundToDouble();
+  return number.getType().isInteger(1) || number.getType().isUnsignedInteger()
+             ? number.getValue().roundToDouble(false)
+             : number.getValue().signedRoundToDouble();
 }
 
 static double combine(ReductionKind kind, double a, double b) {
@@ -274,8 +275,8 @@ TensorValue RuleChecker::shardOperand(unsigned t, ArrayRef<int64_t> coordinates)
   if (tensor.role == OperandRole::Init && tensor.result >= 0)
     for (auto [f, coordinate] : llvm::enumerate(coordinates))
       if (coordinate > 0 && rule.isPartial(rule.results()[tensor.result], f)) {
-        llvm::fill(value.elements, toDouble(getNeutralElement(rule.results()[tensor.result].reduction,
-                                                              tensor.type.getElementType())));
+        llvm::fill(value.elements,
+                   toDouble(getNeutralElement(rule.results()[tensor.result].reduction, tensor.type.getElementType())));
         return value;
       }
   std::vector<Numbers> indices = getIndices(t, coordinates);

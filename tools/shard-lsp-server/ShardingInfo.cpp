@@ -73,8 +73,8 @@ Shardings complete(StringRef text, MLIRContext &context) {
   return found;
 }
 
-void addValue(std::vector<ShardedValue> &values, llvm::SourceMgr &source, const AsmParserState::SMDefinition &definition,
-              std::string given, std::string completed) {
+void addValue(std::vector<ShardedValue> &values, llvm::SourceMgr &source,
+              const AsmParserState::SMDefinition &definition, std::string given, std::string completed) {
   if (!definition.loc.isValid() || (given.empty() && completed.empty()))
     return;
   ShardedValue &value = values.emplace_back();
@@ -251,9 +251,8 @@ std::vector<std::string> getLegalProducts(ArrayRef<TextEntry> entries, int64_t s
         products.push_back({product * option.size, text + (text.empty() ? "" : ", ") + option.text});
   }
   llvm::erase_if(products, [&](const auto &product) { return size % product.first != 0 || product.first == wanted; });
-  llvm::stable_sort(products, [&](const auto &a, const auto &b) {
-    return std::abs(wanted - a.first) < std::abs(wanted - b.first);
-  });
+  llvm::stable_sort(
+      products, [&](const auto &a, const auto &b) { return std::abs(wanted - a.first) < std::abs(wanted - b.first); });
   std::vector<std::string> texts;
   for (const auto &product : products)
     texts.push_back(product.second);

@@ -22,8 +22,8 @@ struct ShardedValue {
 /// refuses, has those that are given or none. Positions count lines and characters from 0.
 std::vector<ShardedValue> findShardedValues(llvm::StringRef text, const DialectRegistry &registry);
 
-/// What may be written at `position`, if it is inside of an attribute of the dialect: its kinds after `#spmd.`, and in a
-/// sharding the meshes of the text and the axes of its mesh that it does not name yet.
+/// What may be written at `position`, if it is inside of an attribute of the dialect: its kinds after `#spmd.`, and in
+/// a sharding the meshes of the text and the axes of its mesh that it does not name yet.
 std::vector<std::string> getCompletions(llvm::StringRef text, llvm::lsp::Position position);
 
 /// A change that mends what a diagnostic names.
@@ -31,8 +31,8 @@ struct Fix {
   std::string title, newText;
   llvm::lsp::Range range;
 };
-/// Of an unknown name the most similar ones that are expected; of axes that do not divide a dim the nearest products that
-/// do. The nearest comes first.
+/// Of an unknown name the most similar ones that are expected; of axes that do not divide a dim the nearest products
+/// that do. The nearest comes first.
 std::vector<Fix> getFixes(llvm::StringRef text, int line, llvm::StringRef message);
 
 } // namespace mlir::spmd

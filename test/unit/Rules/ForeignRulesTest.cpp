@@ -109,9 +109,7 @@ const std::map<std::string, Description> &getDescriptions() {
        {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "...").allowPadding(); },
         [](Operation *op, In in) { return each(op, [&](Index i) { return std::trunc(in[0].at(i)); }); }}},
       {"add_bias",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "...n,n->...n").allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "...n,n->...n").allowPadding(); },
         [](Operation *op, In in) { return each(op, [&](Index i) { return in[0].at(i) + in[1].at(i.back()); }); }}},
       // The divisor of padding may be zero: only factors that divide evenly are sharded.
       {"floor_div",
@@ -119,18 +117,14 @@ const std::map<std::string, Description> &getDescriptions() {
         [](Operation *op, In in) { return each(op, [&](Index i) { return in[0].at(i) / (in[1].at(i) + 1); }); }}},
       // Contractions. The padding of a sum is zero in all operands.
       {"matmul",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "mk,kn->mn").contraction().allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "mk,kn->mn").contraction().allowPadding(); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
             return sum(in[1].type.getDimSize(0), [&](int64_t k) { return in[0].at({i[0], k}) * in[1].at({k, i[1]}); });
           });
         }}},
       {"linear",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "...k,nk->...n").contraction().allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "...k,nk->...n").contraction().allowPadding(); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
             return sum(in[1].type.getDimSize(1),
@@ -138,26 +132,20 @@ const std::map<std::string, Description> &getDescriptions() {
           });
         }}},
       {"attention_scores",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "bqhd,bkhd->bhqk").contraction().allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "bqhd,bkhd->bhqk").contraction().allowPadding(); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
-            return sum(in[0].type.getDimSize(3), [&](int64_t d) {
-              return in[0].at({i[0], i[2], i[1], d}) * in[1].at({i[0], i[3], i[1], d});
-            });
+            return sum(in[0].type.getDimSize(3),
+                       [&](int64_t d) { return in[0].at({i[0], i[2], i[1], d}) * in[1].at({i[0], i[3], i[1], d}); });
           });
         }}},
       {"bilinear",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "bi,oij,bj->bo").contraction().allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "bi,oij,bj->bo").contraction().allowPadding(); },
         [](Operation *op, In in) {
           return each(op, [&](Index b) {
             return sum(in[1].type.getDimSize(1), [&](int64_t i) {
-              return sum(in[1].type.getDimSize(2), [&](int64_t j) {
-                return in[0].at({b[0], i}) * in[1].at({b[1], i, j}) * in[2].at({b[0], j});
-              });
+              return sum(in[1].type.getDimSize(2),
+                         [&](int64_t j) { return in[0].at({b[0], i}) * in[1].at({b[1], i, j}) * in[2].at({b[0], j}); });
             });
           });
         }}},
@@ -171,19 +159,17 @@ const std::map<std::string, Description> &getDescriptions() {
         },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
-            return in[2].at(i) + sum(in[1].type.getDimSize(0),
-                                     [&](int64_t k) { return in[0].at({i[0], k}) * in[1].at({k, i[1]}); });
+            return in[2].at(i) +
+                   sum(in[1].type.getDimSize(0), [&](int64_t k) { return in[0].at({i[0], k}) * in[1].at({k, i[1]}); });
           });
         }}},
       // Weights of integers with a scale per column.
       {"quantized_matmul",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "mk,kn,n->mn").contraction().allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "mk,kn,n->mn").contraction().allowPadding(); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
-            return in[2].at(i[1]) * sum(in[1].type.getDimSize(0),
-                                        [&](int64_t k) { return in[0].at({i[0], k}) * in[1].at({k, i[1]}); });
+            return in[2].at(i[1]) *
+                   sum(in[1].type.getDimSize(0), [&](int64_t k) { return in[0].at({i[0], k}) * in[1].at({k, i[1]}); });
           });
         }}},
       // Reductions.
@@ -219,13 +205,10 @@ const std::map<std::string, Description> &getDescriptions() {
         }}},
       // `count` stays the size of the global dim: each shard divides its partial sum by it.
       {"mean",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "mk->m").allowPadding().localAttributes();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "mk->m").allowPadding().localAttributes(); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
-            return sum(in[0].type.getDimSize(1), [&](int64_t k) { return in[0].at({i[0], k}); }) /
-                   getInt(op, "count");
+            return sum(in[0].type.getDimSize(1), [&](int64_t k) { return in[0].at({i[0], k}); }) / getInt(op, "count");
           });
         }}},
       // Rows.
@@ -253,9 +236,7 @@ const std::map<std::string, Description> &getDescriptions() {
           return each(op, [&](Index i) { return sum(i[1] + 1, [&](int64_t k) { return in[0].at({i[0], k}); }); });
         }}},
       {"sort",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "m.->m.,m.").allowPadding();
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "m.->m.,m.").allowPadding(); },
         [](Operation *op, In in) {
           TensorValue values(getType(op)), positions(getType(op, 1));
           forEachIndex(values.type.getShape(), [&](Index i) {
@@ -276,9 +257,7 @@ const std::map<std::string, Description> &getDescriptions() {
         }}},
       // Labels are addresses: there are none in padding.
       {"cross_entropy",
-       {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "b.,b->b");
-        },
+       {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "b.,b->b"); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
             SmallVector<double> row = getRow(in[0], i[0]);
@@ -289,23 +268,24 @@ const std::map<std::string, Description> &getDescriptions() {
       {"permute",
        {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "bij->bji").allowPadding(); },
         [](Operation *op, In in) { return each(op, [&](Index i) { return in[0].at({i[0], i[2], i[1]}); }); }}},
-      {"view", {getReshapeRule, [](Operation *op, In in) {
-                  TensorValue out(getType(op));
-                  out.elements = in[0].elements;
-                  return TensorValues{out};
-                }}},
-      {"cat", {[](Operation *op) {
+      {"view",
+       {getReshapeRule,
+        [](Operation *op, In in) {
+          TensorValue out(getType(op));
+          out.elements = in[0].elements;
+          return TensorValues{out};
+        }}},
+      {"cat",
+       {[](Operation *op) {
           ShardingRule rule = getConcatRule(op, 1);
           for (unsigned f = 0; f < rule.numFactors(); ++f)
             rule.setPadding(f, PaddingContent::Harmless);
           return rule;
         },
-               [](Operation *op, In in) {
-                 const int64_t first = in[0].type.getDimSize(1);
-                 return each(op, [&](Index i) {
-                   return i[1] < first ? in[0].at(i) : in[1].at({i[0], i[1] - first});
-                 });
-               }}},
+        [](Operation *op, In in) {
+          const int64_t first = in[0].type.getDimSize(1);
+          return each(op, [&](Index i) { return i[1] < first ? in[0].at(i) : in[1].at({i[0], i[1] - first}); });
+        }}},
       {"full",
        {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "->mn").allowPadding().localAttributes(); },
         [](Operation *op, In) {
@@ -341,7 +321,8 @@ const std::map<std::string, Description> &getDescriptions() {
         },
         [](Operation *op, const TensorTypes &types) {
           Value x = op->getOperand(0);
-          setInt(op, "groups", getInt(op, "groups") * types.getLocal(x).getDimSize(0) / types.getGlobal(x).getDimSize(0));
+          setInt(op, "groups",
+                 getInt(op, "groups") * types.getLocal(x).getDimSize(0) / types.getGlobal(x).getDimSize(0));
         }}},
       // Gathers.
       {"embedding",
@@ -352,24 +333,27 @@ const std::map<std::string, Description> &getDescriptions() {
           return each(op, [&](Index i) { return in[0].at({int64_t(in[1].at(i[0])), i[1]}); });
         }}},
       {"index_rows",
-       {[](Operation *op) {
-          return getAddressingRule(op, *cast<ShardingRuleOpInterface>(op).getAddressing());
-        },
+       {[](Operation *op) { return getAddressingRule(op, *cast<ShardingRuleOpInterface>(op).getAddressing()); },
         [](Operation *op, In in) {
           return each(op, [&](Index i) { return in[0].at({int64_t(in[1].at(i[0])), i[1]}); });
         },
         nullptr, nullptr, 0,
         [](Operation *op) -> std::optional<Addressing> {
-          return Addressing{/*writes=*/false, /*tableOperand=*/0, /*indicesOperand=*/1,
-                            op->getOperand(0), op->getOperand(1), op->getResult(0),
-                            /*batch=*/0, /*hasTuples=*/false, /*coordinate=*/{0, -1}, /*along=*/{-1, 1}};
+          return Addressing{/*writes=*/false,  /*tableOperand=*/0,  /*indicesOperand=*/1,
+                            op->getOperand(0), op->getOperand(1),   op->getResult(0),
+                            /*batch=*/0,       /*hasTuples=*/false, /*coordinate=*/{0, -1},
+                            /*along=*/{-1, 1}};
         }}},
       // Windows.
       {"conv1d",
        {[](Operation *op) -> ShardingRule {
           DimWindow window{getInt(op, "stride"), -getInt(op, "padding"),
                            cast<RankedTensorType>(op->getOperand(1).getType()).getDimSize(0)};
-          return RuleBuilder(op, "b.c,.cd->bid").window(0, 1, 'i', window).contraction().allowPadding().localAttributes();
+          return RuleBuilder(op, "b.c,.cd->bid")
+              .window(0, 1, 'i', window)
+              .contraction()
+              .allowPadding()
+              .localAttributes();
         },
         [](Operation *op, In in) {
           return each(op, [&](Index i) {
@@ -377,7 +361,8 @@ const std::map<std::string, Description> &getDescriptions() {
               const int64_t at = getInt(op, "stride") * i[1] + j - getInt(op, "padding");
               return at < 0 || at >= in[0].type.getDimSize(1)
                          ? 0
-                         : sum(in[0].type.getDimSize(2),
+                         : sum(
+                               in[0].type.getDimSize(2),
                                [&](int64_t c) { return in[0].at({i[0], at, c}) * in[1].at({j, c, i[2]}); });
             });
           });
@@ -400,7 +385,10 @@ const std::map<std::string, Description> &getDescriptions() {
         nullptr, [](Operation *op, const LocalWindow &) { setInt(op, "padding", 0); }, -1e30}},
       {"narrow",
        {[](Operation *op) -> ShardingRule {
-          return RuleBuilder(op, "m.->mi").window(0, 1, 'i', {1, getInt(op, "start"), 1}).allowPadding().localAttributes();
+          return RuleBuilder(op, "m.->mi")
+              .window(0, 1, 'i', {1, getInt(op, "start"), 1})
+              .allowPadding()
+              .localAttributes();
         },
         [](Operation *op, In in) {
           return each(op, [&](Index i) { return in[0].at({i[0], i[1] + getInt(op, "start")}); });
@@ -420,9 +408,7 @@ const std::map<std::string, Description> &getDescriptions() {
           DimWindow window{1, 0, 1, /*divisor=*/getInt(op, "repeats")};
           return RuleBuilder(op, ".->i").window(0, 0, 'i', window).granule('i', window.divisor).localAttributes();
         },
-        [](Operation *op, In in) {
-          return each(op, [&](Index i) { return in[0].at(i[0] / getInt(op, "repeats")); });
-        },
+        [](Operation *op, In in) { return each(op, [&](Index i) { return in[0].at(i[0] / getInt(op, "repeats")); }); },
         nullptr, [](Operation *, const LocalWindow &) {}}},
       // The place in the matrix is not known to a shard.
       {"tril",
@@ -446,7 +432,8 @@ const std::map<std::string, Description> &getDescriptions() {
       {"wrong_padding",
        {[](Operation *op) -> ShardingRule { return RuleBuilder(op, "k->").padding("k", PaddingContent::Neutral); },
         [](Operation *op, In in) {
-          return each(op, [&](Index) { return sum(in[0].elements.size(), [&](int64_t k) { return std::exp(in[0].at(k)); }); });
+          return each(
+              op, [&](Index) { return sum(in[0].elements.size(), [&](int64_t k) { return std::exp(in[0].at(k)); }); });
         }}},
       {"wrong_window",
        {[](Operation *op) -> ShardingRule {
@@ -548,8 +535,8 @@ protected:
       arguments.push_back(uses.back() + ": " + type);
     }
     std::string text;
-    llvm::raw_string_ostream(text) << "func.func @f(" << llvm::join(arguments, ", ") << ") {\n  %r:"
-                                   << results.count(", ") + 1 << " = \"foreign." << name << "\"("
+    llvm::raw_string_ostream(text) << "func.func @f(" << llvm::join(arguments, ", ")
+                                   << ") {\n  %r:" << results.count(", ") + 1 << " = \"foreign." << name << "\"("
                                    << llvm::join(uses, ", ") << ") {" << attributes << "} : ("
                                    << llvm::join(types, ", ") << ") -> (" << llvm::join(toTypes(results), ", ")
                                    << ")\n  return\n}";
@@ -632,22 +619,25 @@ TEST_F(ForeignRulesTest, WrongRulesAreFound) {
   struct Case {
     StringRef name, operands, results, attributes, message;
   };
-  for (const Case &c : std::vector<Case>{
-           {"wrong_parallel", "4x6xf32", "4x6xf32", "",
-            "the sharding rule of foreign.wrong_parallel gives wrong numbers: with factor 1 (size 6) in 2 shards, "
-            "element [0, 3] of result #0 is "},
-           {"wrong_kind", "4x6xf32", "4xf32", "", "with factor 1 (size 6) in 2 shards, element [0] of result #0 is "},
-           {"wrong_dims", "6x6xf32", "6x6xf32", "", "gives wrong numbers: with factor 0 (size 6) in 2 shards, element [0"},
-           {"wrong_padding", "7xf32", "f32", "", "with factor 0 (size 7) in 2 shards, element [] of result #0 is "},
-           {"wrong_window", "4x9xf32", "4x6xf32", "start = 2", "with factor 1 (size 6) in 2 shards, element [0, 0] of"},
-           {"wrong_sizes", "", "4x6xf32", "shape = array<i64: 4, 6>",
-            "the interpreter gives 24 elements of type 'tensor<4x6xf32>' for result #0 of foreign.wrong_sizes, expected "
-            "'tensor<2x6xf32>'"},
-           {"wrong_init", "4x6xf32, 4xf32", "4xf32", "", "with factor 1 (size 6) in 2 shards, element [0] of result #0"},
-           {"wrong_form", "4x6xf32", "4x6xf32", "",
-            "the sharding rule of foreign.wrong_form does not fit: it describes 1 dims of result #0, expected 2"},
-           {"matmul", "?x4xf32, 4x6xf32", "?x6xf32", "", "has a value of type 'tensor<?x4xf32>', expected tensors of static"},
-       }) {
+  for (
+      const Case &c : std::vector<Case>{
+          {"wrong_parallel", "4x6xf32", "4x6xf32", "",
+           "the sharding rule of foreign.wrong_parallel gives wrong numbers: with factor 1 (size 6) in 2 shards, "
+           "element [0, 3] of result #0 is "},
+          {"wrong_kind", "4x6xf32", "4xf32", "", "with factor 1 (size 6) in 2 shards, element [0] of result #0 is "},
+          {"wrong_dims", "6x6xf32", "6x6xf32", "",
+           "gives wrong numbers: with factor 0 (size 6) in 2 shards, element [0"},
+          {"wrong_padding", "7xf32", "f32", "", "with factor 0 (size 7) in 2 shards, element [] of result #0 is "},
+          {"wrong_window", "4x9xf32", "4x6xf32", "start = 2", "with factor 1 (size 6) in 2 shards, element [0, 0] of"},
+          {"wrong_sizes", "", "4x6xf32", "shape = array<i64: 4, 6>",
+           "the interpreter gives 24 elements of type 'tensor<4x6xf32>' for result #0 of foreign.wrong_sizes, expected "
+           "'tensor<2x6xf32>'"},
+          {"wrong_init", "4x6xf32, 4xf32", "4xf32", "", "with factor 1 (size 6) in 2 shards, element [0] of result #0"},
+          {"wrong_form", "4x6xf32", "4x6xf32", "",
+           "the sharding rule of foreign.wrong_form does not fit: it describes 1 dims of result #0, expected 2"},
+          {"matmul", "?x4xf32, 4x6xf32", "?x6xf32", "",
+           "has a value of type 'tensor<?x4xf32>', expected tensors of static"},
+      }) {
     EXPECT_TRUE(failed(check(c.name, c.operands, c.results, c.attributes))) << c.name.str();
     EXPECT_TRUE(StringRef(message).contains(c.message)) << c.name.str() << ": " << message;
   }
