@@ -79,7 +79,7 @@ def compare(name, style, args):
     lowered = jitted.trace(*arguments).lower(lowering_platforms=("cpu",))
     text = lowered.compiler_ir("stablehlo").operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     imported = shardkit.import_jax(function, *arguments).text
-    importing = ["--spmd-import-sdy", "--spmd-import-stablehlo"]
+    importing = ["--spmd-import-sdy", "--convert-stablehlo-control-flow-to-scf"]
     ours, seconds = propagate(text, importing, args.plan, args.repeats)
     theirs, other_seconds = propagate(imported, [], args.plan, args.repeats)
     found, boundary, count = read_shardings(ours)

@@ -159,24 +159,6 @@ def SPMDImportSdyPass : SPMDPass<"spmd-import-sdy"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDImportStableHLOPass : Pass<"spmd-import-stablehlo", "::mlir::func::FuncOp"> {
-  let summary = "Turn control flow of StableHLO in generic form into that of scf";
-  let description = [{
-    ShardKit propagates through ops of `scf`; other ops of StableHLO stay. After
-    --spmd-import-sdy, if the program has annotations of Shardy. The default pipeline begins
-    with this pass.
-
-    * `stablehlo.while` that counts from a constant in constant steps, to a constant or to a
-      value computed before it, becomes `scf.for`, any other `scf.while`. Values that a loop
-      yields unchanged are captured.
-    * `stablehlo.if` becomes `scf.if`, `stablehlo.case` becomes `scf.index_switch`.
-    * `stablehlo.optimization_barrier` of several values becomes one for each, so that each
-      has a layout of its own.
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
-}
-
 def SPMDExportSdyPass : SPMDPass<"spmd-export-sdy"> {
   let summary = "Write annotations as those of Shardy";
   let description = [{

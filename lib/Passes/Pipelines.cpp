@@ -6,7 +6,6 @@
 #include "shardkit/Proof/Certificate.h"
 #include "shardkit/Proof/Normalize.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -98,7 +97,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   if (proves)
     pm.addPass(std::make_unique<KeepUnshardedPass>(unsharded));
   if (from < Phase::Propagated && last >= Phase::Propagated) {
-    pm.addNestedPass<func::FuncOp>(createSPMDImportStableHLOPass());
+    pm.addPass(createConvertStableHLOControlFlowToSCFPass());
     SPMDSizeArgumentsPassOptions sizes;
     sizes.hints = phaseOptions.hints;
     pm.addPass(createSPMDSizeArgumentsPass(sizes));

@@ -126,7 +126,6 @@ int main(void) {
   SkPassOption empty = {"trip-count", NULL};
   run(context, module, "spmd-nothing", 0, NULL);
   run(context, module, "spmd-propagate", 1, &empty);
-  run(context, module, "spmd-import-stablehlo", 0, NULL);
   run(context, module, "spmd-propagate", 1, &unknown);
   run(context, module, "spmd-propagate", 1, &bad);
   run(context, module, "spmd-propagate", 1, &basic);

@@ -1,7 +1,7 @@
 // StableHLO in generic form, which nothing has verified: propagation and partition by rules that know ops by name.
 // python/tests/test_stablehlo_rules.py compares numbers.
 // RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-default-pipeline=plan=propagation | FileCheck %s --enable-var-scope
-// RUN: shard-opt %s --split-input-file --verify-diagnostics --spmd-import-stablehlo --spmd-propagate | FileCheck %s --check-prefix=SHARDINGS --enable-var-scope
+// RUN: shard-opt %s --split-input-file --verify-diagnostics --convert-stablehlo-control-flow-to-scf --spmd-propagate | FileCheck %s --check-prefix=SHARDINGS --enable-var-scope
 
 spmd.mesh @m = <["x"=2, "y"=3]>
 
@@ -82,7 +82,7 @@ func.func @sizes(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"},
 
 // -----
 
-// --spmd-import-stablehlo: a counted loop, a loop with a condition, branches and barriers of several values.
+// --convert-stablehlo-control-flow-to-scf: a counted loop, a loop with a condition, branches and barriers of several values.
 
 spmd.mesh @m = <["x"=2]>
 

@@ -92,9 +92,17 @@ def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
 def ConvertStableHLOControlFlowToSCFPass : SPMDPass<"convert-stablehlo-control-flow-to-scf"> {
   let summary = "Turn loops and branches of StableHLO in generic form into scf";
   let description = [{
-    `stablehlo.while` becomes `scf.while`, `stablehlo.if` becomes `scf.if`, and
-    `stablehlo.case` becomes `scf.index_switch`, whose default is the last branch: layouts
-    then reach the values in them. --convert-spmd-to-stablehlo turns them back.
+    ShardKit propagates through ops of scf; other ops of StableHLO stay. After
+    --spmd-import-sdy, if the program has annotations of Shardy. The default pipeline begins
+    with this pass, and --convert-spmd-to-stablehlo turns loops and branches back.
+
+    * `stablehlo.while` that counts from a constant in constant steps, to a constant or to a
+      value computed before it, becomes `scf.for`, any other `scf.while`. Values that a loop
+      yields unchanged are captured.
+    * `stablehlo.if` becomes `scf.if`, `stablehlo.case` becomes `scf.index_switch`, whose
+      default is the last branch.
+    * `stablehlo.optimization_barrier` of several values becomes one for each, so that each
+      has a layout of its own.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];

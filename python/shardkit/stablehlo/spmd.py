@@ -39,7 +39,7 @@ def partition(text: str, function: str, options: Sequence[str]) -> LocalModule:
     generic = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     pipeline = " ".join(["plan=propagation", *options])
     shard_opt = [find_tool("shard-opt"), "-", "--allow-unregistered-dialect", "--mlir-print-op-generic", "--mlir-print-debuginfo"]
-    steps = ["--convert-stablehlo-control-flow-to-scf", "--spmd-import-sdy", "--inline", "--symbol-dce"]
+    steps = ["--spmd-import-sdy", "--inline", "--symbol-dce"]
     local = run_tool([*shard_opt, *steps, f"--spmd-default-pipeline={pipeline}", "--convert-spmd-to-stablehlo"], generic)
     program = Program(local, function)
     layouts = [tuple(layout or Layout(()) for layout in found) for found in (program.arguments, program.results)]
