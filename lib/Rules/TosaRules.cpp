@@ -302,7 +302,7 @@ ShardingRule getTransposeRule(Operation *op) {
   return std::move(b.rule);
 }
 
-ShardingRule getReshapeRule(Operation *op) {
+ShardingRule getTosaReshapeRule(Operation *op) {
   auto reshape = cast<tosa::ReshapeOp>(op);
   ShardingRule rule;
   ReshapeFactors factors(rule, getShape(reshape.getInput1()), getShape(reshape.getOutput()));
@@ -537,7 +537,7 @@ void spmd::registerTosaShardingRules(DialectRegistry &registry) {
     attachAxis<ReduceSumOp, ReduceProductOp, ReduceAllOp, ReduceAnyOp, ReduceMaxOp, ReduceMinOp, ArgMaxOp>(context);
     attach<getTosaConcatRule, ConcatOp>(context);
     attach<getTransposeRule, TransposeOp>(context);
-    attach<getReshapeRule, ReshapeOp>(context);
+    attach<getTosaReshapeRule, ReshapeOp>(context);
     attach<getReverseRule, ReverseOp>(context);
     attach<getSliceRule, SliceOp>(context);
     attach<getPadRule, PadOp>(context);
