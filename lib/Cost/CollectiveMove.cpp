@@ -99,7 +99,8 @@ static double getMovedBytes(Operation *op) {
   };
   double bytes = 0;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  for (Value operand : linalgOp ? ValueRange(linalgOp.getDpsInputs()) : ValueRange(op->getOperands()))
+  SmallVector<Value> operands = linalgOp ? linalgOp.getDpsInputs() : SmallVector<Value>(op->getOperands());
+  for (Value operand : operands)
     bytes += isRead(operand) ? getBytes(operand) : 0;
   for (Value result : op->getResults())
     bytes += isWritten(result) ? getBytes(result) : 0;

@@ -43,7 +43,7 @@ static std::optional<SmallVector<IndexForm, 4>> getManualForms(ManualComputation
   sharding.replicated.clear();
   for (DimSharding &dim : sharding.dims)
     llvm::erase_if(dim.entries, [&](const DimEntry &entry) {
-      return entry.axis < read->mesh->axes.size() && !op.isManualAxis(read->mesh->axes[entry.axis].name);
+      return entry.axis < int64_t(read->mesh->axes.size()) && !op.isManualAxis(read->mesh->axes[entry.axis].name);
     });
   Layout layout = Layout::get(sharding, *read->mesh, global.getShape());
   bool isModelled = layout.uneven.empty() && orders.translate(layout, *read->mesh);

@@ -269,7 +269,7 @@ std::optional<ExprId> Elements::computeLinalg(linalg::LinalgOp op, unsigned resu
     return fail("a reduction of several values");
   ExprId output = exprs.get({Expr::Output});
   Expr sum{Expr::Reduce};
-  std::optional<ExprId> sequential, first;
+  std::optional<ExprId> first;
   Block *block = op.getBlock();
   for (int64_t iteration = 0; iteration < iterations; ++iteration) {
     int64_t rest = iteration;

@@ -124,7 +124,7 @@ private:
   LogicalResult readMemory(const LocatedJson &root, Report &report) {
     const LocatedJson *memory = get(root, "memory", LocatedJson::Object, "an object");
     return success(memory && succeeded(forEach(*memory, "functions", [&](const LocatedJson &each) {
-                     report.memory.push_back({{}, 0, 0, {}, {}, UnknownLoc::get(context), {}, 0});
+                     report.memory.push_back({{}, 0, 0, {}, {}, UnknownLoc::get(context), {}, 0, {}});
                      FunctionMemory &function = report.memory.back();
                      return success(succeeded(text(each, "name", function.function)) &&
                                     succeeded(number(each, "peak_bytes", function.peakBytes)));

@@ -84,6 +84,10 @@ public:
                                meshes.toString(after),
                                {},
                                {},
+                               {},
+                               0,
+                               0,
+                               {},
                                {}};
     Layout in = Layout::get(before, mesh, fromType.getShape());
     Layout out = Layout::get(after, mesh, toType.getShape());
