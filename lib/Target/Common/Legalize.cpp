@@ -425,6 +425,8 @@ static bool fitsInto(Value value, Value dest) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type != dest.getType())
     return false;
+  if (type.hasStaticShape())
+    return true;
   SymbolicSizes sizes(dest.getParentRegion()->getParentOfType<func::FuncOp>());
   // What a loop carries has the sizes that it begins with, if that is so for what each iteration yields.
   auto arg = dyn_cast<BlockArgument>(dest);
