@@ -103,7 +103,7 @@ class Function:
 
     def _call(self, held: Tensors, leaves: Sequence[Any], then: Callable[[Any], Any]) -> tuple[Any, Any]:
         own = dict(self.caller.named_parameters()) | dict(self.caller.named_buffers())
-        with Instead({id(own[n]): v for n, v in held.items() if n in own}), experts.by_token(self.module), _keep_modules(), attention.Varlen():
+        with Instead({id(own[n]): v for n, v in held.items() if n in own}), experts.by_token(self.module), _keep_modules(), attention.replace_varlen():
             found: tuple[Any, Any] = torch.func.functional_call(self.caller, held, (*tree_unflatten(leaves, self.given_tree), then))
         return found
 
