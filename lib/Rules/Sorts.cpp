@@ -75,7 +75,8 @@ private:
 
   /// Exactly one of two elements comes first: if the order does not decide, that with the earlier index.
   Value isFirst(OpBuilder &body, ValueRange x, ValueRange y, Value isEarlier) const;
-  Value createEmpty(Type element);
+  /// Of the sizes of a value: loops have those of what they carry.
+  Value createEmpty(Type element, Value like);
   Value constant(OpBuilder &builder, int64_t value) const {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
@@ -117,8 +118,8 @@ Value Expansion::isFirst(OpBuilder &body, ValueRange x, ValueRange y, Value isEa
   return arith::SelectOp::create(body, loc, decided, before, isEarlier);
 }
 
-Value Expansion::createEmpty(Type element) {
-  return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, op.getInputs().front()), element);
+Value Expansion::createEmpty(Type element, Value like) {
+  return tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, like), element);
 }
 
 Value Expansion::slice(Value value) {
@@ -134,7 +135,7 @@ Value Expansion::slice(Value value) {
 Value Expansion::countBefore() {
   Type count = b.getI32Type();
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(count));
-  Value zeros = linalg::FillOp::create(b, loc, zero, createEmpty(count)).getResult(0);
+  Value zeros = linalg::FillOp::create(b, loc, zero, createEmpty(count, op.getInputs().front())).getResult(0);
   AffineMap own = b.getMultiDimIdentityMap(rank + 1).dropResult(rank);
   AffineMap other = own.dropResult(dim).insertResult(b.getAffineDimExpr(rank), dim);
   unsigned numInputs = op.getInputs().size();
@@ -183,7 +184,7 @@ SmallVector<Value> Expansion::pickByRank() {
 }
 
 Value Expansion::getIndices() {
-  Value empty = createEmpty(b.getI32Type());
+  Value empty = createEmpty(b.getI32Type(), op.getInputs().front());
   SmallVector<utils::IteratorType> loops(rank, utils::IteratorType::parallel);
   auto generic = linalg::GenericOp::create(
       b, loc, TypeRange{empty.getType()}, ValueRange(), ValueRange{empty}, {b.getMultiDimIdentityMap(rank)}, loops,
@@ -237,7 +238,7 @@ SmallVector<Value> Expansion::runRound(ValueRange carried, Value mask) {
   SmallVector<Value> inputs(carried), empty;
   inputs.push_back(mask);
   for (Value value : carried)
-    empty.push_back(createEmpty(cast<RankedTensorType>(value.getType()).getElementType()));
+    empty.push_back(createEmpty(cast<RankedTensorType>(value.getType()).getElementType(), value));
   AffineMap identity = b.getMultiDimIdentityMap(rank);
   SmallVector<AffineMap> maps(2 * carried.size() + 1, identity);
   maps[carried.size()] = AffineMap::get(rank, 0, b.getContext());
