@@ -132,18 +132,10 @@ bool OpTerms::readPartialKind(Attempt &attempt) {
 }
 
 bool OpTerms::readsPartial(TermId id) const {
-  SmallVector<TermId> stack{id};
-  llvm::DenseSet<TermId> seen;
-  while (!stack.empty()) {
-    TermId next = stack.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
+  return values.terms.anyTerm(id, [&](TermId next) {
     const Term &term = values.terms[next];
-    if (!elements.lookup(next).empty() || (term.kind == Term::Kind::Output && !outputs[term.numbers[0]].empty()))
-      return true;
-    llvm::append_range(stack, values.terms.getReferences(next));
-  }
-  return false;
+    return !elements.lookup(next).empty() || (term.kind == Term::Kind::Output && !outputs[term.numbers[0]].empty());
+  });
 }
 
 bool OpTerms::convertInside(Attempt &attempt) {

@@ -42,17 +42,7 @@ private:
 } // namespace
 
 bool SelectionReader::hasOutput(TermId id) const {
-  SmallVector<TermId> stack{id};
-  llvm::DenseSet<TermId> seen;
-  while (!stack.empty()) {
-    TermId next = stack.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (terms[next].kind == Term::Kind::Output)
-      return true;
-    llvm::append_range(stack, terms.getReferences(next));
-  }
-  return false;
+  return terms.anyTerm(id, [&](TermId next) { return terms[next].kind == Term::Kind::Output; });
 }
 
 bool SelectionReader::readTaken(TermId given, unsigned result) {

@@ -168,24 +168,29 @@ bool TermTable::hasLoops(TermId id) const {
   return has;
 }
 
-bool TermTable::isOverGlobal(TermId id) const {
+bool TermTable::anyTerm(TermId id, function_ref<bool(TermId)> hasProperty) const {
   SmallVector<TermId> stack{id};
   llvm::SmallDenseSet<TermId> seen;
   while (!stack.empty()) {
     TermId next = stack.pop_back_val();
     if (!seen.insert(next).second)
       continue;
-    const Term &term = terms[next];
-    bool isLocal =
-        term.kind == TermKind::Unknown || term.kind == TermKind::Argument ||
-        (term.kind == TermKind::Lookup && term.numbers[0] >= 0) || term.form.hasRank() ||
-        llvm::any_of(term.form.getTerms(), [](const IndexTerm &digit) { return digit.kind == IndexTerm::Kind::Loop; });
-    bool isCoordinate = term.kind == TermKind::Scalar && term.numbers[0] == -1;
-    if (isLocal || isCoordinate)
-      return false;
+    if (hasProperty(next))
+      return true;
     llvm::append_range(stack, getReferences(next));
   }
-  return true;
+  return false;
+}
+
+bool TermTable::isOverGlobal(TermId id) const {
+  return !anyTerm(id, [&](TermId next) {
+    const Term &term = terms[next];
+    bool isCoordinate = term.kind == TermKind::Scalar && term.numbers[0] == -1;
+    return isCoordinate || term.kind == TermKind::Unknown || term.kind == TermKind::Argument ||
+           (term.kind == TermKind::Lookup && term.numbers[0] >= 0) || term.form.hasRank() ||
+           llvm::any_of(term.form.getTerms(),
+                        [](const IndexTerm &digit) { return digit.kind == IndexTerm::Kind::Loop; });
+  });
 }
 
 bool TermTable::hasLoopScalars(TermId element) const {

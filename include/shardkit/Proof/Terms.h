@@ -86,6 +86,8 @@ public:
   TermId skipCasts(TermId id) const;
   /// The terms that a term refers to: operands, and the numbers that its indices are sums of.
   llvm::SmallVector<TermId, 4> getReferences(TermId id) const;
+  /// True if a term, or one that it refers to directly or not, has a property.
+  bool anyTerm(TermId id, llvm::function_ref<bool(TermId)> hasProperty) const;
   /// An index op of an index that is not negative, and of a number: a form if it is one.
   TermId getIndexOp(StringRef name, TermId index, int64_t by);
   /// (index / lo) mod size of the global index of a loop, or index / lo where `size` is 0: as ops of indices give it.
