@@ -122,6 +122,18 @@ def find_wrong_error(function, expected):
     return None if re.search(expected, told) else f"{told[:500]}\n    expected {expected}"
 
 
+def fails(action, *parts):
+    """An action that has to end in one error with these parts."""
+    try:
+        found = action()
+    except shardkit.ShardKitError as error:
+        for part in parts:
+            assert part in str(error), (part, str(error))
+        assert "Traceback" not in str(error), str(error)
+        return
+    raise AssertionError(f"{found}, expected an error with {parts}")
+
+
 def run_tests(functions):
     """Runs functions called test_* out of `functions` by name (`globals()`); ends the script with 1 if one failed."""
     tests = {n: f for n, f in functions.items() if n.startswith("test_") and (not sys.argv[1:] or n in sys.argv[1:])}

@@ -20,7 +20,7 @@ from jax.sharding import PartitionSpec as P
 
 import shardkit  # noqa: E402
 from models import build  # noqa: E402
-from samples import run_tests  # noqa: E402
+from samples import fails, run_tests  # noqa: E402
 from shardkit.hlo import cli, reader  # noqa: E402
 from shardkit.hlo.devices import find_digits  # noqa: E402
 from shardkit.hlo.proof import prove_hlo  # noqa: E402
@@ -42,16 +42,6 @@ def change(proof, pattern, by):
     number = next(i for i, line in enumerate(lines) if re.search(pattern, line))
     lines[number] = re.sub(pattern, by, lines[number])
     return prove_hlo(proof.before, "\n".join(lines), mesh=AXES), number + 1
-
-
-def fails(action, *parts):
-    try:
-        found = action()
-    except shardkit.ShardKitError as error:
-        for part in parts:
-            assert part in str(error), (part, str(error))
-        return
-    raise AssertionError(f"{found}, expected an error with {parts}")
 
 
 def test_models():

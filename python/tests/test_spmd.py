@@ -17,7 +17,7 @@ from jax.sharding import AxisType, NamedSharding  # noqa: E402
 from jax.sharding import PartitionSpec as P
 
 import shardkit  # noqa: E402
-from samples import run_tests  # noqa: E402
+from samples import fails, run_tests  # noqa: E402
 from spmd import compare  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
@@ -40,17 +40,6 @@ def check(function, *args, contains=()):
     for got, want in zip(jax.tree.leaves(program(*args)), jax.tree.leaves(jax.jit(function)(*args)), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=2e-6, atol=2e-6)
     return program
-
-
-def fails(action, *parts):
-    try:
-        found = action()
-    except shardkit.ShardKitError as error:
-        for part in parts:
-            assert part in str(error), (part, str(error))
-        assert "Traceback" not in str(error), str(error)
-        return
-    raise AssertionError(f"{found}, expected an error with {parts}")
 
 
 def test_models():
