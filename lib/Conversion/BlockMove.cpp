@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -198,6 +199,50 @@ bool BlockMove::readsItself(const Members &members, int64_t k) const {
   return llvm::all_of(conditions, [&](const EqualDigits &equal) {
     return members.getDigit(k, equal.sender) == members.getDigit(k, equal.reader);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Permutations
+//===----------------------------------------------------------------------===//
+
+/// Digits that change places, so that each device reads one other; false if sizes do not allow it.
+static bool close(SmallVectorImpl<EqualDigits> &moved) {
+  auto isSender = [&](const RankDigit &d) { return llvm::any_of(moved, [&](auto &e) { return e.sender == d; }); };
+  auto isReader = [&](const RankDigit &d) { return llvm::any_of(moved, [&](auto &e) { return e.reader == d; }); };
+  // The value is the same along digits that only readers have: the digits that only senders have go there.
+  SmallVector<RankDigit> readers, senders;
+  for (const EqualDigits &equal : moved) {
+    if (!isSender(equal.reader))
+      readers.push_back(equal.reader);
+    if (!isReader(equal.sender))
+      senders.push_back(equal.sender);
+  }
+  for (const RankDigit &reader : readers) {
+    const auto *sender = llvm::find_if(senders, [&](const RankDigit &d) { return d.size == reader.size; });
+    if (sender == senders.end())
+      return false;
+    moved.push_back({reader, *sender});
+    senders.erase(sender);
+  }
+  return senders.empty();
+}
+
+std::optional<SmallVector<std::pair<int64_t, int64_t>>> spmd::getPermutation(SmallVector<EqualDigits> moved,
+                                                                             int64_t devices) {
+  if (!close(moved))
+    return std::nullopt;
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  llvm::SmallBitVector seen(devices);
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    int64_t sender = rank;
+    for (const EqualDigits &e : moved)
+      sender += (rank / e.reader.stride % e.reader.size - rank / e.sender.stride % e.sender.size) * e.sender.stride;
+    if (sender < 0 || sender >= devices || seen.test(sender))
+      return std::nullopt;
+    seen.set(sender);
+    pairs.emplace_back(sender, rank);
+  }
+  return pairs;
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,6 +64,12 @@ private:
   int64_t blocks = 1, combined = 1, slots = 1, elements = 1;
 };
 
+/// (sender, receiver) of all devices, where each reads one other as `moved` says. Along digits that only readers have
+/// the value is the same: senders that nobody reads take these. std::nullopt if sizes do not allow it, or if two
+/// devices would read the same one.
+std::optional<llvm::SmallVector<std::pair<int64_t, int64_t>>> getPermutation(llvm::SmallVector<EqualDigits> moved,
+                                                                             int64_t devices);
+
 /// A tensor of one dim with the elements of `value`, and back.
 Value emitFlat(OpBuilder &b, Location loc, Value value);
 Value emitShaped(OpBuilder &b, Location loc, Value flat, RankedTensorType type);

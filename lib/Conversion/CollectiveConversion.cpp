@@ -124,12 +124,29 @@ LogicalResult spmd::verifyConvertible(ModuleOp module, StringRef pass) {
                             << "\", expected a local program: run --spmd-default-pipeline before";
 }
 
+/// Broadcasts that the emitter has an op for.
+static LogicalResult convertBroadcasts(CollectiveEmitter &emitter) {
+  SmallVector<BroadcastOp> broadcasts;
+  emitter.getModule().walk([&](BroadcastOp op) { broadcasts.push_back(op); });
+  IRRewriter rewriter(emitter.getModule().getContext());
+  for (BroadcastOp op : broadcasts) {
+    FailureOr<SmallVector<RankDigit>> digits = getBroadcastDigits(op, emitter.getMeshes());
+    rewriter.setInsertionPoint(op);
+    FailureOr<Value> value = failed(digits) ? FailureOr<Value>() : emitter.emitBroadcast(rewriter, op, *digits);
+    if (failed(value))
+      return failure();
+    if (*value)
+      rewriter.replaceOp(op, *value);
+  }
+  return success();
+}
+
 LogicalResult spmd::convertCollectives(CollectiveEmitter &emitter) {
   ModuleOp module = emitter.getModule();
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(removeIdleCollectives(func, emitter.getMeshes())))
       return failure();
-  if (failed(expandBroadcasts(module, emitter.getMeshes())))
+  if (failed(convertBroadcasts(emitter)) || failed(expandBroadcasts(module, emitter.getMeshes())))
     return failure();
   expandSorts(module);
   // The walk below visits the collectives of a body where they are then.

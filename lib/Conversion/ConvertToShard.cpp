@@ -1,6 +1,6 @@
 //===- ConvertToShard.cpp - Collectives as ops of upstream's dialect shard ===//
 
-#include "BlockMove.h"
+#include "ShardEmitter.h"
 #include "shardkit/Annotations/Shard.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Passes.h"
@@ -8,7 +8,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
-#include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::spmd {
@@ -20,46 +19,6 @@ using namespace mlir;
 using namespace mlir::spmd;
 
 namespace {
-
-/// The axes of a grid on which the digits of all collectives are axes, where that is possible: axes of meshes are split
-/// at the boundaries of their sub-axes.
-class GridAxes {
-public:
-  explicit GridAxes(int64_t devices) : boundaries{1, devices} {}
-  /// Adds the boundaries of a digit, unless one does not divide another.
-  void add(const RankDigit &digit) {
-    for (int64_t boundary : {digit.stride, digit.stride * digit.size})
-      if (!llvm::is_contained(boundaries, boundary) &&
-          llvm::all_of(boundaries, [&](int64_t b) { return b % boundary == 0 || boundary % b == 0; }))
-        boundaries.insert(llvm::lower_bound(boundaries, boundary), boundary);
-  }
-  /// Sizes, major to minor.
-  SmallVector<int64_t> getShape() const {
-    SmallVector<int64_t> shape;
-    for (size_t i = boundaries.size() - 1; i > 0; --i)
-      shape.push_back(boundaries[i] / boundaries[i - 1]);
-    if (shape.empty() || boundaries.back() == 1)
-      shape.assign({1});
-    return shape;
-  }
-  /// The axes whose product are the digits, major to minor; std::nullopt if a digit is not a product of axes.
-  std::optional<SmallVector<int16_t>> find(ArrayRef<RankDigit> digits) const {
-    SmallVector<int16_t> axes;
-    for (const RankDigit &digit : digits) {
-      const auto *begin = llvm::find(boundaries, digit.stride),
-                 *end = llvm::find(boundaries, digit.stride * digit.size);
-      if (begin == boundaries.end() || end == boundaries.end())
-        return std::nullopt;
-      for (const auto *it = begin; it != end; ++it)
-        axes.push_back(int16_t(boundaries.end() - it - 2));
-    }
-    llvm::sort(axes);
-    return axes;
-  }
-
-private:
-  SmallVector<int64_t, 6> boundaries; // rising
-};
 
 std::optional<shard::ReductionKind> getReduction(ReductionKind kind, Type type) {
   using Kind = shard::ReductionKind;
@@ -84,36 +43,7 @@ std::optional<shard::ReductionKind> getReduction(ReductionKind kind, Type type) 
   }
 }
 
-class ShardEmitter : public CollectiveEmitter {
-public:
-  explicit ShardEmitter(ModuleOp module) : CollectiveEmitter(module), symbols(module) {}
-  /// Reads all collectives, for the axes of the grids. Fails after an error.
-  LogicalResult prepare();
-
-  FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
-  Value emitRank(RewriterBase &b, Operation *op) override {
-    return emitRankOn(b, op->getLoc(), *gridOf.lookup(op->getParentOfType<FunctionOpInterface>()));
-  }
-
-private:
-  /// Of meshes that list the same devices in the same order.
-  struct Grid {
-    const Mesh *mesh;
-    GridAxes axes;
-    shard::GridOp op;
-  };
-  Value emitRankOn(RewriterBase &b, Location loc, Grid &grid) {
-    return shard::ProcessLinearIndexOp::create(b, loc, b.getIndexType(), getName(b, loc, grid));
-  }
-  FlatSymbolRefAttr getName(RewriterBase &b, Location loc, Grid &grid);
-  Grid &findGrid(const Mesh &mesh);
-  std::optional<Value> emitNamed(RewriterBase &b, CollectiveToEmit &collective, const BlockMove &move);
-  Value emitGathered(RewriterBase &b, CollectiveToEmit &collective);
-
-  SymbolTable symbols;
-  std::vector<std::unique_ptr<Grid>> grids;
-  DenseMap<Operation *, Grid *> gridOf; ///< Of a function.
-};
+} // namespace
 
 ShardEmitter::Grid &ShardEmitter::findGrid(const Mesh &mesh) {
   for (std::unique_ptr<Grid> &grid : grids)
@@ -139,7 +69,12 @@ LogicalResult ShardEmitter::prepare() {
     if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
       setGrid(coordinate.getMeshAttr());
     } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+      FailureOr<SmallVector<RankDigit>> digits = getBroadcastDigits(broadcast, getMeshes());
+      if (failed(digits))
+        return WalkResult::interrupt();
       setGrid(broadcast.getAxes().getMesh());
+      for (const RankDigit &digit : *digits)
+        gridOf.lookup(func)->axes.add(digit);
     } else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
       FailureOr<ClosedForm> form = getClosedForm(collective, getMeshes());
       if (failed(form))
@@ -174,7 +109,7 @@ static RankedTensorType makeRows(Value flat, int64_t rows) {
 std::optional<Value> ShardEmitter::emitNamed(RewriterBase &b, CollectiveToEmit &collective, const BlockMove &move) {
   Location loc = collective.op.getLoc();
   const ClosedForm &form = collective.form;
-  Grid &onGrid = *gridOf.lookup(collective.op->getParentOfType<FunctionOpInterface>());
+  Grid &onGrid = getGrid(collective.op);
   auto axesOf = [&](ArrayRef<RankDigit> digits) { return onGrid.axes.find(digits); };
   auto attr = [&](ArrayRef<int16_t> axes) { return shard::GridAxesAttr::get(b.getContext(), axes); };
   FlatSymbolRefAttr grid = getName(b, loc, onGrid);
@@ -225,7 +160,7 @@ Value ShardEmitter::emitGathered(RewriterBase &b, CollectiveToEmit &collective) 
   SmallVector<RankDigit, 2> digits;
   if (readsOthers(form))
     digits = form.getDigits();
-  Grid &grid = *gridOf.lookup(collective.op->getParentOfType<FunctionOpInterface>());
+  Grid &grid = getGrid(collective.op);
   auto axes = grid.axes.find(digits);
   if (!axes) {
     digits.assign({{1, form.devices}});
@@ -250,11 +185,18 @@ FailureOr<Value> ShardEmitter::emit(RewriterBase &b, CollectiveToEmit &collectiv
            "floats";
     return failure();
   }
-  if (std::optional<BlockMove> move = BlockMove::get(collective.form))
-    if (std::optional<Value> value = emitNamed(b, collective, *move))
+  std::optional<BlockMove> move = BlockMove::get(collective.form);
+  if (std::optional<Value> value = move ? emitNamed(b, collective, *move) : std::nullopt)
+    return *value;
+  if (std::optional<Value> value = emitPermuted(b, collective, move))
+    return *value;
+  if (auto halo = dyn_cast<HaloExchangeOp>(*collective.op))
+    if (std::optional<Value> value = emitWindows(b, halo, collective))
       return *value;
   return emitGathered(b, collective);
 }
+
+namespace {
 
 struct ConvertToShardPass : public spmd::impl::ConvertSPMDToShardPassBase<ConvertToShardPass> {
   using Base::Base;

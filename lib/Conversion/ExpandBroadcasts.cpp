@@ -12,6 +12,17 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+FailureOr<SmallVector<RankDigit>> spmd::getBroadcastDigits(BroadcastOp op, const MeshCache &meshes) {
+  auto emit = [&] { return op.emitError(); };
+  const Mesh *mesh = meshes.lookupOrEmit(op.getAxes().getMesh(), emit);
+  if (!mesh)
+    return failure();
+  FailureOr<DimEntries> axes = toDimEntries(op.getAxes().getAxes(), *mesh, emit);
+  if (failed(axes))
+    return failure();
+  return llvm::map_to_vector(*axes, [&](const DimEntry &entry) { return getRankDigit(entry, *mesh); });
+}
+
 LogicalResult spmd::expandBroadcasts(Operation *root, const MeshCache &meshes) {
   SmallVector<BroadcastOp> broadcasts;
   root->walk([&](BroadcastOp op) { broadcasts.push_back(op); });

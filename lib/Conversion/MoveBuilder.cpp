@@ -123,6 +123,12 @@ Value spmd::emitCombined(OpBuilder &b, Location loc, ReductionKind kind, Value x
 // emitFromGathered
 //===----------------------------------------------------------------------===//
 
+Value spmd::emitLookUp(OpBuilder &b, Location loc, ArrayRef<int64_t> table, Value index) {
+  auto type = RankedTensorType::get({int64_t(table.size())}, b.getIndexType());
+  Value values = arith::ConstantOp::create(b, loc, type, DenseIntElementsAttr::get(type, table));
+  return tensor::ExtractOp::create(b, loc, values, index);
+}
+
 namespace {
 
 /// The rank and the element that an element of the result is read from.
@@ -143,19 +149,13 @@ public:
 private:
   void emitLoops(Value result, Source &source);
   void emitSegment(const TransferSegment &segment, Value result, Source &source);
-  Value lookUp(ArrayRef<int64_t> table, Value index);
+  Value lookUp(ArrayRef<int64_t> table, Value index) { return emitLookUp(at.b, at.loc, table, index); }
 
   Indices at;
   const ClosedForm &form;
   ValueRange offsets;
   Value rank, shift;
 };
-
-Value SourceBuilder::lookUp(ArrayRef<int64_t> table, Value index) {
-  auto type = RankedTensorType::get({int64_t(table.size())}, at.b.getIndexType());
-  Value values = arith::ConstantOp::create(at.b, at.loc, type, DenseIntElementsAttr::get(type, table));
-  return tensor::ExtractOp::create(at.b, at.loc, values, index);
-}
 
 void SourceBuilder::emitLoops(Value result, Source &source) {
   for (const TransferAtom &atom : form.transfer.atoms) {

@@ -33,6 +33,9 @@ private:
 /// Whether a device reads elements of others.
 bool readsOthers(const ClosedForm &form);
 
+/// The entry of a constant table, an index.
+Value emitLookUp(OpBuilder &b, Location loc, llvm::ArrayRef<int64_t> table, Value index);
+
 /// Combines two values of a reduction, elementwise; both have one element type. Integers of
 /// one bit are unsigned.
 Value emitCombined(OpBuilder &b, Location loc, ReductionKind kind, Value x, Value y);

@@ -120,44 +120,6 @@ struct mlir::spmd::BlockSteps {
   SmallVector<RankDigit> blocks;                  ///< The digit of each dim of the packed operand.
 };
 
-/// Digits that change places, so that each device reads one other; false if sizes do not allow it.
-static bool close(SmallVectorImpl<EqualDigits> &moved) {
-  auto isSender = [&](const RankDigit &d) { return llvm::any_of(moved, [&](auto &e) { return e.sender == d; }); };
-  auto isReader = [&](const RankDigit &d) { return llvm::any_of(moved, [&](auto &e) { return e.reader == d; }); };
-  // The value is the same along digits that only readers have: the digits that only senders have go there.
-  SmallVector<RankDigit> readers, senders;
-  for (const EqualDigits &equal : moved) {
-    if (!isSender(equal.reader))
-      readers.push_back(equal.reader);
-    if (!isReader(equal.sender))
-      senders.push_back(equal.sender);
-  }
-  for (const RankDigit &reader : readers) {
-    const auto *sender = llvm::find_if(senders, [&](const RankDigit &d) { return d.size == reader.size; });
-    if (sender == senders.end())
-      return false;
-    moved.push_back({reader, *sender});
-    senders.erase(sender);
-  }
-  return senders.empty();
-}
-
-/// (sender, receiver) of the devices; std::nullopt if two would read the same one.
-static std::optional<SmallVector<std::pair<int64_t, int64_t>>> getPairs(ArrayRef<EqualDigits> moved, int64_t devices) {
-  SmallVector<std::pair<int64_t, int64_t>> pairs;
-  llvm::SmallBitVector seen(devices);
-  for (int64_t rank = 0; rank < devices; ++rank) {
-    int64_t sender = rank;
-    for (const EqualDigits &e : moved)
-      sender += (rank / e.reader.stride % e.reader.size - rank / e.sender.stride % e.sender.size) * e.sender.stride;
-    if (sender < 0 || sender >= devices || seen.test(sender))
-      return std::nullopt;
-    seen.set(sender);
-    pairs.emplace_back(sender, rank);
-  }
-  return pairs;
-}
-
 /// std::nullopt if no permutation of the devices completes the move.
 static std::optional<BlockSteps> getSteps(const BlockMove &move, int64_t devices) {
   BlockSteps steps;
@@ -193,7 +155,7 @@ static std::optional<BlockSteps> getSteps(const BlockMove &move, int64_t devices
       moved.push_back({block, digit});
   }
   if (!moved.empty()) {
-    auto pairs = close(moved) ? getPairs(moved, devices) : std::nullopt;
+    auto pairs = getPermutation(std::move(moved), devices);
     if (!pairs)
       return std::nullopt;
     steps.pairs = std::move(*pairs);

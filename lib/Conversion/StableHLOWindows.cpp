@@ -2,6 +2,7 @@
 
 #include "StableHLOEmitter.h"
 #include "StableHLOOps.h"
+#include "WindowParts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,13 +27,6 @@ static int64_t withCoordinate(ArrayRef<RankDigit> digits, int64_t rank, int64_t 
     k /= digit.size;
   }
   return rank;
-}
-
-static RankedTensorType withDim(Value value, int64_t d, int64_t size) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[d] = size;
-  return type.clone(shape);
 }
 
 static Value emitSlice(OpBuilder &b, Location loc, Value value, int64_t d, int64_t begin, int64_t end) {
@@ -69,22 +63,19 @@ static Value emitPadded(OpBuilder &b, Location loc, Value value, int64_t d, int6
 /// shard, and zeros where there is none.
 Value StableHLOEmitter::emitHalo(RewriterBase &b, Location loc, Value value, int64_t d, const Window &window,
                                  ArrayRef<RankDigit> digits, int64_t devices) {
-  const int64_t chunk = cast<RankedTensorType>(value.getType()).getDimSize(d), begin = window.offset,
-                end = window.offset + window.size;
+  const int64_t chunk = cast<RankedTensorType>(value.getType()).getDimSize(d);
   int64_t count = 1;
   for (const RankDigit &digit : digits)
     count *= digit.size;
-  auto floor = [&](int64_t index) { return index < 0 ? -((chunk - 1 - index) / chunk) : index / chunk; };
   SmallVector<Value> parts;
-  for (int64_t shift = floor(begin); shift * chunk < end; ++shift) {
-    const int64_t from = std::max(begin - shift * chunk, int64_t(0)), to = std::min(end - shift * chunk, chunk);
-    Value part = emitSlice(b, loc, value, d, from, to);
+  for (const auto &[shift, begin, end] : getWindowParts(window, chunk)) {
+    Value part = emitSlice(b, loc, value, d, begin, end);
     SmallVector<std::pair<int64_t, int64_t>> pairs;
     for (int64_t rank = 0; rank < devices; ++rank)
       if (int64_t k = getCoordinate(digits, rank) + shift; k >= 0 && k < count)
         pairs.emplace_back(withCoordinate(digits, rank, k), rank);
     if (pairs.empty()) // beyond the dim on all devices
-      part = emitPadded(b, loc, emitSlice(b, loc, value, d, 0, 0), d, to - from, 0);
+      part = emitPadded(b, loc, emitSlice(b, loc, value, d, 0, 0), d, end - begin, 0);
     else if (shift != 0)
       part = emitPermuted(b, loc, part, pairs);
     parts.push_back(part);
@@ -134,11 +125,6 @@ Value StableHLOEmitter::emitFullDim(RewriterBase &b, Location loc, Value value, 
                     {b.getNamedAttr("all_gather_dim", b.getI64IntegerAttr(d))});
 }
 
-static Coordinate toDigits(const ShardingOnMesh &on, unsigned d) {
-  return llvm::map_to_vector(on.sharding.dims[d].entries,
-                             [&](const DimEntry &entry) { return getRankDigit(entry, *on.mesh); });
-}
-
 /// Whether devices divide each dim, in one block each.
 static bool isBlocked(const ShardingOnMesh &on, ArrayRef<int64_t> shape) {
   return llvm::all_of(llvm::zip(on.sharding.dims, shape), [](auto pair) {
@@ -159,38 +145,28 @@ FailureOr<Value> StableHLOEmitter::emitThroughFullDims(RewriterBase &b, Exchange
     return emitError(collective);
   Value value = collective.input;
   for (unsigned d = 0; d < global.size(); ++d)
-    if (Coordinate own = toDigits(*from, d); !own.empty() && own != toDigits(*to, d))
+    if (Coordinate own = getDimDigits(*from, d); !own.empty() && own != getDimDigits(*to, d))
       value = emitFullDim(b, op.getLoc(), value, d, own, collective.form.devices);
   for (auto [d, size] : llvm::enumerate(collective.resultType.getShape()))
-    if (Coordinate wanted = toDigits(*to, d); !wanted.empty() && wanted != toDigits(*from, d))
+    if (Coordinate wanted = getDimDigits(*to, d); !wanted.empty() && wanted != getDimDigits(*from, d))
       value = emitWindow(b, op, value, d, Window{size, 0, size}, wanted);
   return value;
 }
 
 FailureOr<Value> StableHLOEmitter::emitWindows(RewriterBase &b, HaloExchangeOp op, CollectiveToEmit &collective) {
-  auto emit = [&] { return op.emitError(); };
-  FailureOr<ShardingOnMesh> from = getMeshes().read(op.getFrom(), emit), to = getMeshes().read(op.getTo(), emit);
-  if (failed(from) || failed(to))
-    return failure();
-  ArrayRef<int64_t> global = cast<RankedTensorType>(op.getGlobalType()).getShape();
-  // What the devices have is even, and its windows begin where the program says.
-  bool isKnown = op.getDynamicOffsets().empty() && !collective.form.isReordered();
-  for (auto [d, size] : llvm::enumerate(global))
-    isKnown &= divides(from->sharding.dims[d].entries, size);
-  if (!isKnown)
+  std::optional<SmallVector<WindowedDim>> windows = getWindows(op, collective.form, getMeshes());
+  if (!windows)
     return emitError(collective);
   Value value = collective.input;
-  for (auto [d, step, offset] : llvm::zip(op.getDims(), op.getSteps(), op.getOffsets())) {
-    const Coordinate own = toDigits(*from, d), windows = toDigits(*to, d);
-    const Window window{step, offset, collective.resultType.getDimSize(d)};
-    const int64_t chunk = cast<RankedTensorType>(value.getType()).getDimSize(d);
-    if (!own.empty() && step == chunk) {
-      value = emitHalo(b, op.getLoc(), value, d, window, own, collective.form.devices);
+  for (const WindowedDim &of : *windows) {
+    const int64_t d = of.dim, chunk = cast<RankedTensorType>(value.getType()).getDimSize(d);
+    if (!of.from.empty() && of.window.step == chunk) {
+      value = emitHalo(b, op.getLoc(), value, d, of.window, of.from, collective.form.devices);
       continue;
     }
-    if (!own.empty())
-      value = emitFullDim(b, op.getLoc(), value, d, own, collective.form.devices);
-    value = emitWindow(b, op, value, d, window, windows);
+    if (!of.from.empty())
+      value = emitFullDim(b, op.getLoc(), value, d, of.from, collective.form.devices);
+    value = emitWindow(b, op, value, d, of.window, of.to);
   }
   return value;
 }

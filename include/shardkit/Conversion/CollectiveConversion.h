@@ -46,6 +46,11 @@ public:
 
   /// The result of a collective, at the insertion point. Fails after an error at the op.
   virtual FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) = 0;
+  /// The result of a broadcast along `digits`, major to minor, at the insertion point. Null if there is no op for it:
+  /// the broadcast becomes a sum of bits.
+  virtual FailureOr<Value> emitBroadcast(RewriterBase &b, BroadcastOp op, llvm::ArrayRef<RankDigit> digits) {
+    return Value();
+  }
   /// The rank of this device, an index.
   virtual Value emitRank(RewriterBase &b, Operation *op) = 0;
 
@@ -82,6 +87,9 @@ FailureOr<llvm::SmallVector<int64_t>> getDescriptor(const ClosedForm &form, Type
 
 /// Verifies that a pass may convert a module: its program is partitioned. One error otherwise.
 LogicalResult verifyConvertible(ModuleOp module, StringRef pass);
+
+/// The digits of the ranks that a broadcast names, major to minor. One error if they are not axes of its mesh.
+FailureOr<llvm::SmallVector<RankDigit>> getBroadcastDigits(BroadcastOp op, const MeshCache &meshes);
 
 /// A broadcast becomes a sum of the bits of the value on the root, and of zeros on the other
 /// devices.
