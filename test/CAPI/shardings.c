@@ -1,6 +1,7 @@
 /* Attributes, ops, passes and layouts from C:   shardings */
 #include "shardkit-c/Shardings.h"
 #include "shardkit-c/Dialects.h"
+#include "shardkit-c/PassOptions.h"
 #include "shardkit-c/Passes.h"
 #include "shardkit-c/Rules.h"
 
@@ -51,6 +52,20 @@ static void run(MlirContext context, MlirModule module, const char *name, intptr
     printf("%s: %d\n", name, mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(pm, mlirModuleGetOperation(module))));
   else
     printf("\n");
+  mlirPassManagerDestroy(pm);
+}
+
+static void runPropagate(MlirContext context, MlirModule module, const SkPropagateOptions *options) {
+  MlirPassManager pm = mlirPassManagerCreateOnOperation(context, mlirStringRefCreateFromCString("builtin.module"));
+  MlirOpPassManager passes = mlirPassManagerGetAsOpPassManager(pm);
+  if (mlirLogicalResultIsSuccess(skAddPropagate(passes, options, print, NULL))) {
+    mlirPrintPassPipeline(passes, print, NULL);
+    printf("\n");
+    MlirLogicalResult done = mlirPassManagerRunOnOp(pm, mlirModuleGetOperation(module));
+    printf("spmd-propagate: %d\n", mlirLogicalResultIsSuccess(done));
+  } else {
+    printf("\n");
+  }
   mlirPassManagerDestroy(pm);
 }
 
@@ -122,13 +137,28 @@ int main(void) {
   MlirOperation constraint = skWithShardingConstraintOpCreate(location, mlirOperationGetResult(exp, 0), sharding);
   mlirBlockInsertOwnedOperationAfter(body, exp, constraint);
   mlirOperationSetOperand(mlirBlockGetTerminator(body), 0, mlirOperationGetResult(constraint, 0));
-  SkPassOption basic = {"conflicts", "basic"}, unknown = {"conflict", "basic"}, bad = {"trip-count", "many"};
+  SkPassOption unknown = {"conflict", "basic"}, bad = {"trip-count", "many"};
   SkPassOption empty = {"trip-count", NULL};
   run(context, module, "spmd-nothing", 0, NULL);
   run(context, module, "spmd-propagate", 1, &empty);
   run(context, module, "spmd-propagate", 1, &unknown);
   run(context, module, "spmd-propagate", 1, &bad);
-  run(context, module, "spmd-propagate", 1, &basic);
+  /* The same options as structs: a value beyond its enum, a number that is none, and one that the pass reports. */
+  SkPropagateOptions propagate = skPropagateOptions();
+  propagate.plan = (SkDefaultPlan)7;
+  runPropagate(context, module, &propagate);
+  SkAutoShardOptions search = skAutoShardOptions();
+  search.timeLimit = 0.0 / 0.0;
+  MlirPassManager searches = mlirPassManagerCreateOnOperation(context, text("builtin.module"));
+  skAddAutoShard(mlirPassManagerGetAsOpPassManager(searches), &search, print, NULL);
+  mlirPassManagerDestroy(searches);
+  printf("\n");
+  propagate = skPropagateOptions();
+  propagate.tripCount = -1;
+  runPropagate(context, module, &propagate);
+  propagate.tripCount = 8;
+  propagate.conflicts = SK_CONFLICTS_BASIC;
+  runPropagate(context, module, &propagate);
   show("argument", skValueGetSharding(mlirBlockGetArgument(body, 0)));
   show("result", skValueGetSharding(mlirOperationGetResult(exp, 0)));
   skGetReport(op, print, NULL);

@@ -17,6 +17,13 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::target;
 
+/// Operands, and what the regions of an op use of the values outside.
+static SetVector<Value> getUsedValues(Operation *op) {
+  SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  return used;
+}
+
 /// A value that a layer computes for itself: constants, empty and filled tensors, and the numbers that are computed
 /// from them or read from tensors.
 static bool isRecomputed(Operation *op) {
@@ -29,8 +36,8 @@ static bool isRecomputed(Operation *op) {
   if (llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>))
     return op->getNumRegions() == 0;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && !hasAssertion(linalgOp) && llvm::all_of(op->getOperands(), [](Value operand) {
-           Operation *def = operand.getDefiningOp();
+  return linalgOp && !hasAssertion(linalgOp) && llvm::all_of(getUsedValues(op), [](Value used) {
+           Operation *def = used.getDefiningOp();
            return def && isRecomputed(def) && !isa<linalg::LinalgOp>(def);
          });
 }
@@ -202,9 +209,7 @@ Layers LayerOutliner::find(size_t begin, size_t end) {
 
 /// Moves an op, with the recomputed ops that it and its regions use.
 void LayerOutliner::moveBefore(Operation *op, Operation *at) {
-  SetVector<Value> used(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (Value value : used)
+  for (Value value : getUsedValues(op))
     if (Operation *def = value.getDefiningOp(); isRecomputed(def) && at->isBeforeInBlock(def))
       moveBefore(def, at);
   op->moveBefore(at);
@@ -222,14 +227,13 @@ size_t LayerOutliner::addToFirst(const Layers &layers, size_t begin) {
   for (size_t i : own)
     equal.insert(ops[i]);
   auto dependsOnEqual = [&](Operation *op) {
-    SetVector<Value> used(op->operand_begin(), op->operand_end());
-    getUsedValuesDefinedAbove(op->getRegions(), used);
+    SetVector<Value> used = getUsedValues(op);
     for (unsigned k = 0; k < used.size(); ++k) {
       Operation *def = used[k].getDefiningOp();
       if (equal.contains(def))
         return true;
       if (isRecomputed(def))
-        used.insert_range(def->getOperands());
+        used.insert_range(getUsedValues(def));
     }
     return false;
   };
@@ -286,9 +290,7 @@ bool LayerOutliner::describe(Layer &layer) {
     isLegal &= depth < kMostDepth && layer.body.size() < 8 * layer.ops.size();
     if (!isLegal || layer.body.contains(op))
       return;
-    SetVector<Value> used(op->operand_begin(), op->operand_end());
-    getUsedValuesDefinedAbove(op->getRegions(), used);
-    for (Value value : used) {
+    for (Value value : getUsedValues(op)) {
       Operation *def = value.getDefiningOp();
       if (def && own.contains(def))
         continue;
