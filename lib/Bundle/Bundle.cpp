@@ -351,10 +351,10 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
     FailureOr<rt::FunctionInfo> function = describeFunction(func, meshes, *loading, out);
     if (failed(function))
       return failure();
-    if (!function->sizes.empty() && (out.target == "cuda" || func->hasAttr(kScheduleAttr)))
+    if (!function->sizes.empty() && func->hasAttr(kScheduleAttr))
       return emitError(func.getLoc()) << "function '" << func.getSymName() << "' has a size '"
                                       << function->sizes.front().name
-                                      << "' that only the run knows, expected one for cpu without stages, or --shapes";
+                                      << "' that only the run knows, expected one without stages, or --shapes";
     auto schedule = func->getAttrOfType<FlatSymbolRefAttr>(kScheduleAttr);
     (schedule ? fragments[schedule.getValue()] : out.functions).push_back(std::move(*function));
   }

@@ -33,9 +33,7 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices, bool groupLoop
     f.addPass(createConvertElementwiseToLinalgPass());
     f.addPass(createSpmdTargetGroupLoops());
   }
-  SpmdTargetContractionsOptions contractions;
-  contractions.dynamicSizes = !forDevices;
-  f.addPass(createSpmdTargetContractions(contractions));
+  f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());
   f.addPass(createCanonicalizerPass());
   f.addPass(createSpmdTargetAccumulateContractions());

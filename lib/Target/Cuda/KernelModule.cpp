@@ -30,11 +30,16 @@ gpu::GPUModuleOp KernelModule::getKernels() {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// The source buffer of a view.
+/// The source buffer of a view, or of the base of one.
 static Value rootOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
+  while (true) {
+    if (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+      value = view.getViewSource();
+    else if (auto metadata = value.getDefiningOp<memref::ExtractStridedMetadataOp>())
+      value = metadata.getSource();
+    else
+      return value;
+  }
 }
 
 static bool isContiguous(Type type) {
@@ -48,8 +53,10 @@ static func::FuncOp getFunction(Value root) {
                                   : func::FuncOp();
 }
 
-/// Whether a buffer starts at an address that the runtime or the arena aligned.
-static bool isAligned(Value root) {
+/// Whether a buffer starts at an address that the runtime or the arena aligned. The base of a view is the start of
+/// its source.
+static bool isAligned(Value value) {
+  Value root = value.getDefiningOp<memref::ExtractStridedMetadataOp>() ? rootOf(value) : value;
   Operation *def = root.getDefiningOp();
   return def ? isa<memref::AllocOp, memref::GetGlobalOp>(def) : bool(getFunction(root));
 }

@@ -71,13 +71,15 @@ void Kernels::launchScatter(linalg::LinalgOp op, const DeviceScatter &scatter) {
   Value links = emitLinks(b, op, scatter, made);
   for (linalg::LinalgOp each : made)
     launchLinalg(each);
-  int64_t count = scatter.numBatches * scatter.numUpdates * scatter.numAlong;
-  LaunchShape shape{b.getIndexAttr(llvm::divideCeil(count, kThreads)), kThreads};
+  SmallVector<unsigned> loops = scatter.getLoops();
+  LaunchShape shape{affine::makeComposedFoldedAffineApply(b, op.getLoc(), b.getAffineSymbolExpr(0).ceilDiv(kThreads),
+                                                          {countIterations(b, op, loops)}),
+                    kThreads};
   auto body = [&](OpBuilder &b, IRMapping &mapping) {
     auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
     Location loc = copy.getLoc();
     Value id = getGlobalThread(b, loc, kThreads);
-    Value size = arith::ConstantIndexOp::create(b, loc, count);
+    Value size = getValueOrCreateConstantIndexOp(b, loc, countIterations(b, copy, loops));
     Value busy = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, id, size);
     auto guard = scf::IfOp::create(b, loc, busy, /*withElseRegion=*/false);
     OpBuilder inside = OpBuilder::atBlockBegin(guard.thenBlock());
@@ -94,7 +96,7 @@ void Kernels::launchLinalg(linalg::LinalgOp op) {
   Location loc = op.getLoc();
   AffineExpr s0 = b.getAffineSymbolExpr(0);
   if (std::optional<SplitReduction> split = getSplitReduction(op, kThreads)) {
-    LaunchShape shape{b.getIndexAttr(countBlocks(op, *split, kThreads)), kThreads};
+    LaunchShape shape{countBlocks(b, op, *split, kThreads), kThreads};
     SmallVector<Value> partials;
     linalg::LinalgOp ofPartials;
     if (split->chunks > 1)
@@ -114,7 +116,7 @@ void Kernels::launchLinalg(linalg::LinalgOp op) {
     return;
   }
   if (std::optional<TiledMove> move = getTiledMove(op)) {
-    LaunchShape shape{b.getIndexAttr(countTiles(op, *move)), kThreads};
+    LaunchShape shape{countTiles(b, op, *move), kThreads};
     kernels->replace(op, "transpose", shape, [&](OpBuilder &b, IRMapping &mapping) {
       auto copy = cast<linalg::LinalgOp>(b.clone(*op.getOperation(), mapping));
       auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());
@@ -143,7 +145,9 @@ void Kernels::launchLinalg(linalg::LinalgOp op) {
 
 void Kernels::launchRows(RowsOp op) {
   RowShape shape = getRowShape(op);
-  OpFoldResult blocks = OpBuilder(op).getIndexAttr(llvm::divideCeil(shape.rows, shape.rowsPerBlock));
+  OpBuilder b(op);
+  OpFoldResult blocks = affine::makeComposedFoldedAffineApply(
+      b, op.getLoc(), b.getAffineSymbolExpr(0).ceilDiv(shape.rowsPerBlock), {countRows(b, op)});
   kernels->replace(op, "rows", {blocks, shape.blockThreads()}, [&](OpBuilder &b, IRMapping &mapping) {
     auto copy = cast<RowsOp>(b.clone(*op, mapping));
     auto kernel = cast<gpu::GPUFuncOp>(b.getInsertionBlock()->getParentOp());

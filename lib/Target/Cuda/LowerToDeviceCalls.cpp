@@ -62,6 +62,8 @@ struct LowerToDeviceCalls : spmd::impl::SpmdCudaLowerToDeviceCallsBase<LowerToDe
   void convertLaunch(gpu::LaunchFuncOp launch);
   Value bytesOf(OpBuilder &b, Location loc, Value buffer);
   void convertCopy(memref::CopyOp copy);
+  /// Whether `buffer` is an argument that is a size that only the run knows: it is in host memory.
+  static bool isSizeArgument(Value buffer);
   void convertLoad(memref::LoadOp load);
 
   /// The bytes of a constant are on the host; its users get a copy on the device.
@@ -217,6 +219,16 @@ void LowerToDeviceCalls::convertCopy(memref::CopyOp copy) {
   copy.erase();
 }
 
+bool LowerToDeviceCalls::isSizeArgument(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  auto sizes = func ? func->getAttrOfType<DenseI64ArrayAttr>(spmd::target::kSizesAttr) : DenseI64ArrayAttr();
+  for (int64_t i = 0; sizes && i < sizes.size(); i += 3)
+    if (sizes[i] == argument.getArgNumber())
+      return true;
+  return false;
+}
+
 void LowerToDeviceCalls::convertLoad(memref::LoadOp load) {
   OpBuilder b(load);
   Location loc = load.getLoc();
@@ -284,7 +296,8 @@ void LowerToDeviceCalls::runOnOperation() {
                           "compiled for cuda, expected a static type");
         bad = true;
       }
-      if (isa<gpu::LaunchFuncOp, memref::CopyOp, memref::LoadOp, memref::GetGlobalOp>(op))
+      if (isa<gpu::LaunchFuncOp, memref::CopyOp, memref::GetGlobalOp>(op) ||
+          (isa<memref::LoadOp>(op) && !isSizeArgument(op->getOperand(0))))
         ops.push_back(op);
     });
   if (bad)

@@ -10,9 +10,9 @@
 namespace mlir::spmd::cuda {
 
 SmallVector<unsigned> getReductionLoops(linalg::LinalgOp op);
-/// The number of iterations of loops with static sizes.
-int64_t countTerms(linalg::LinalgOp op);
 SmallVector<OpFoldResult> getLoopSizes(OpBuilder &b, linalg::LinalgOp op);
+/// The number of iterations of the reduction loops.
+OpFoldResult countTerms(OpBuilder &b, linalg::LinalgOp op);
 
 /// Emits the code of a thread for an op, at the current indices of its loops.
 class PieceEmitter {
@@ -69,7 +69,7 @@ public:
   void chooseTerm(OpBuilder &b, Value term) {
     SmallVector<unsigned> loops = getReductionLoops(op);
     for (unsigned k = loops.size(); k-- > 0;) {
-      Value size = index(b, op.getStaticLoopRanges()[loops[k]]);
+      Value size = value(b, sizes[loops[k]]);
       ivs[loops[k]] = k == 0 ? term : arith::RemUIOp::create(b, loc, term, size);
       if (k > 0)
         term = arith::DivUIOp::create(b, loc, term, size);

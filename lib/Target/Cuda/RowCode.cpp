@@ -32,12 +32,28 @@ static linalg::LinalgOp rootOf(RowsOp op) {
   return cast<YieldOp>(op.getBody().front().getTerminator()).getValue().getDefiningOp<linalg::LinalgOp>();
 }
 
+/// The sizes of the outer loops, which are dims of the result.
+static SmallVector<OpFoldResult> getRowSizes(OpBuilder &b, RowsOp op) {
+  linalg::LinalgOp root = rootOf(op);
+  AffineMap map = root.getIndexingMapsArray()[root.getNumDpsInputs()];
+  SmallVector<OpFoldResult> dims = memref::getMixedSizes(b, op.getLoc(), op.getInit()), sizes;
+  for (unsigned loop : outerLoops(root))
+    sizes.push_back(dims[*map.getResultPosition(b.getAffineDimExpr(loop))]);
+  return sizes;
+}
+
+OpFoldResult spmd::cuda::countRows(OpBuilder &b, RowsOp op) {
+  AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
+  OpFoldResult rows = b.getIndexAttr(1);
+  for (OpFoldResult size : getRowSizes(b, op))
+    rows = affine::makeComposedFoldedAffineApply(b, op.getLoc(), s0 * s1, {rows, size});
+  return rows;
+}
+
 RowShape spmd::cuda::getRowShape(RowsOp op) {
   linalg::LinalgOp root = rootOf(op);
   RowShape shape;
   SmallVector<int64_t> sizes = root.getStaticLoopRanges();
-  for (unsigned loop : outerLoops(root))
-    shape.rows *= sizes[loop];
   for (unsigned loop : innerLoops(root))
     shape.length *= sizes[loop];
   // Operands that vary along the row, not values computed from them.
@@ -93,9 +109,10 @@ public:
 private:
   Value index(int64_t i) { return arith::ConstantIndexOp::create(b, loc, i); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
-  Value less(Value x, int64_t y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, index(y)); }
+  Value value(OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); }
+  Value less(Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, y); }
   /// `number` as indices of an array of `sizes`.
-  SmallVector<Value> digits(Value number, ArrayRef<int64_t> sizes);
+  SmallVector<Value> digits(Value number, ArrayRef<OpFoldResult> sizes);
   void assignThread();
   Value getThread() { return gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x); }
 
@@ -149,37 +166,37 @@ void RowEmitter::emit() {
       held[fill.getResult(0)] = {scalars.lookup(fill.getInputs()[0])};
     else if (auto member = dyn_cast<linalg::LinalgOp>(inner))
       held[inner.getResult(0)] = member.getNumReductionLoops() ? reduce(member) : map(member);
-    else if (!isa<tensor::EmptyOp>(inner))
+    else if (!isa<RankedTensorType>(inner.getResult(0).getType()))
       b.clone(inner, scalars);
   }
   store();
 }
 
-SmallVector<Value> RowEmitter::digits(Value number, ArrayRef<int64_t> sizes) {
+SmallVector<Value> RowEmitter::digits(Value number, ArrayRef<OpFoldResult> sizes) {
   SmallVector<Value> indices(sizes.size());
   for (size_t k = sizes.size(); k-- > 0;) {
-    indices[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, index(sizes[k])).getResult();
+    indices[k] = k == 0 ? number : arith::RemUIOp::create(b, loc, number, value(sizes[k])).getResult();
     if (k > 0)
-      number = arith::DivUIOp::create(b, loc, number, index(sizes[k]));
+      number = arith::DivUIOp::create(b, loc, number, value(sizes[k]));
   }
   return indices;
 }
 
 void RowEmitter::assignThread() {
   linalg::LinalgOp root = rootOf(op);
-  SmallVector<int64_t> ranges = root.getStaticLoopRanges(), outer, inner;
-  for (unsigned loop : outerLoops(root))
-    outer.push_back(ranges[loop]);
+  SmallVector<OpFoldResult> outer = getRowSizes(b, op), inner;
   for (unsigned loop : innerLoops(root))
-    inner.push_back(ranges[loop]);
+    inner.push_back(b.getIndexAttr(root.getStaticLoopRanges()[loop]));
   Value thread = getThread();
   lane = arith::RemUIOp::create(b, loc, thread, index(shape.threads));
   Value inBlock = arith::DivUIOp::create(b, loc, thread, index(shape.threads));
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value row = add(arith::MulIOp::create(b, loc, block, index(shape.rowsPerBlock)), inBlock);
   // Threads beyond the last row, or the end of a row, read valid elements and do not write.
-  if (shape.rows % shape.rowsPerBlock) {
-    rowIsReal = less(row, shape.rows);
+  OpFoldResult rows = countRows(b, op);
+  std::optional<int64_t> knownRows = getConstantIntValue(rows);
+  if (!knownRows || *knownRows % shape.rowsPerBlock) {
+    rowIsReal = less(row, value(rows));
     row = arith::SelectOp::create(b, loc, rowIsReal, row, index(0));
   }
   rowIndices = digits(row, outer);
@@ -188,7 +205,7 @@ void RowEmitter::assignThread() {
     Value first = arith::MulIOp::create(b, loc, vector, index(shape.width));
     Value isReal;
     if ((round + 1) * shape.threads * shape.width > shape.length) {
-      isReal = less(first, shape.length);
+      isReal = less(first, index(shape.length));
       first = arith::SelectOp::create(b, loc, isReal, first, index(0));
     }
     roundIsReal.push_back(isReal);

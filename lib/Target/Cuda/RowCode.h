@@ -13,7 +13,7 @@ namespace mlir::spmd::cuda {
 /// vectors, in rounds until the end of the row. For example, 32 threads with vectors of 4
 /// process a row of 256 elements in 2 rounds of 128.
 struct RowShape {
-  int64_t rows = 1, length = 1;
+  int64_t length = 1;
   int64_t width = 1;   ///< Elements of a vector.
   int64_t threads = 1; ///< Threads of a row: a power of 2.
   int64_t rounds = 1;
@@ -22,6 +22,8 @@ struct RowShape {
 };
 
 RowShape getRowShape(RowsOp op);
+/// The number of rows of `op`, on buffers.
+OpFoldResult countRows(OpBuilder &b, RowsOp op);
 /// Computes the rows of a block; `op` is on buffers of the kernel.
 void emitRows(OpBuilder &b, RowsOp op, const RowShape &shape, gpu::GPUFuncOp kernel);
 

@@ -6,6 +6,7 @@
 #include "shardkit/Target/Cuda/Passes.h"
 #include "shardkit/Target/IR/CudaOps.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -22,7 +23,7 @@ using namespace mlir::spmd::target;
 
 /// Whether an op can be computed row by row for some choice of rows.
 static bool canComputeRows(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || op.hasDynamicShape() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 ||
+  if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 ||
       getDeviceScatter(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
@@ -39,13 +40,16 @@ static bool canComputeRows(linalg::LinalgOp op) {
 }
 
 /// The loops of `op` along the row, those that are not in `outer`; std::nullopt if only
-/// some of them are reductions, or if threads cannot share the reduction.
+/// some of them are reductions, if threads cannot share the reduction, or if only the run knows a size.
 static std::optional<SmallVector<unsigned>> getInnerLoops(linalg::LinalgOp op, ArrayRef<unsigned> outer) {
   SmallVector<unsigned> inner;
   auto iterators = op.getIteratorTypesArray();
   for (unsigned loop = 0; loop < iterators.size(); ++loop)
     if (!llvm::is_contained(outer, loop))
       inner.push_back(loop);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (llvm::any_of(inner, [&](unsigned loop) { return ShapedType::isDynamic(ranges[loop]); }))
+    return std::nullopt;
   unsigned reductions = op.getNumReductionLoops();
   if (reductions == 0)
     return inner;
@@ -167,7 +171,7 @@ struct Rows : spmd::impl::SpmdCudaRowsBase<Rows> {
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
           if (!mapping.contains(operand.get()))
-            mapping.map(operand.get(), tensor::EmptyOp::create(in, loc, type.getShape(), type.getElementType()));
+            mapping.map(operand.get(), ub::PoisonOp::create(in, loc, type));
       Operation *copy = in.clone(*op, mapping);
       if (const RowMember *member = groups.lookup(op))
         copy->setAttr(kOuterAttr,

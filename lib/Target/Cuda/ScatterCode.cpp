@@ -8,6 +8,8 @@ using namespace mlir::spmd::cuda;
 
 /// Pairs of an element and an update that take less time than the start of two kernels.
 static constexpr int64_t kFewPairs = 64 * 1024;
+/// The size of a loop that only the run knows, for the comparison of work.
+static constexpr int64_t kUnknownSize = 1024;
 
 std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
   std::optional<target::Scatter> match = target::Scatter::match(op);
@@ -15,40 +17,41 @@ std::optional<DeviceScatter> spmd::cuda::getDeviceScatter(linalg::LinalgOp op) {
     return std::nullopt;
   DeviceScatter scatter(*match);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  double elements = 1;
+  double batches = 1, updates = 1, along = 1, elements = 1;
   for (auto [loop, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
-    auto add = [&, loop = loop](SmallVectorImpl<unsigned> &loops, int64_t &count) {
+    const int64_t size = ShapedType::isDynamic(ranges[loop]) ? kUnknownSize : ranges[loop];
+    auto add = [&, loop = loop](SmallVectorImpl<unsigned> &loops, double &count) {
       loops.push_back(loop);
-      count *= ranges[loop];
+      count *= double(size);
     };
     if (kind == utils::IteratorType::reduction)
-      add(scatter.updates, scatter.numUpdates);
+      add(scatter.updates, updates);
     else if (match->isDeciding(loop))
-      add(scatter.batches, scatter.numBatches);
+      add(scatter.batches, batches);
     else if (llvm::none_of(match->getAddresses(),
                            [&, loop = loop](const target::Scatter::Address &a) { return a.loop == loop; }))
-      add(scatter.along, scatter.numAlong);
+      add(scatter.along, along);
     else
-      elements *= ranges[loop];
+      elements *= double(size);
   }
   // Indices of updates are i32.
-  if (scatter.numUpdates > std::numeric_limits<int32_t>::max())
+  if (updates > std::numeric_limits<int32_t>::max())
     return std::nullopt;
-  double each = double(scatter.numBatches) * scatter.numUpdates;
-  double work = each * scatter.numUpdates + each * scatter.numAlong;
-  if (work + kFewPairs > each * scatter.numAlong * elements)
+  const double each = batches * updates;
+  const double work = each * updates + each * along;
+  if (work + kFewPairs > each * along * elements)
     return std::nullopt;
   return scatter;
 }
 
-/// The linear index of the indices `at` of `loops`, the last one fastest.
-static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops, ArrayRef<Value> at) {
+/// The linear index of the indices `at` of `loops`, which have these sizes, the last one fastest.
+static Value linearIndex(OpBuilder &b, Location loc, ArrayRef<unsigned> loops, ArrayRef<OpFoldResult> sizes,
+                         ArrayRef<Value> at) {
   Value number;
   for (unsigned loop : loops) {
     if (number) {
-      Value size = arith::ConstantIndexOp::create(b, op.getLoc(), op.getStaticLoopRanges()[loop]);
-      number = arith::MulIOp::create(b, op.getLoc(), number, size);
-      number = arith::AddIOp::create(b, op.getLoc(), number, at[loop]);
+      number = arith::MulIOp::create(b, loc, number, getValueOrCreateConstantIndexOp(b, loc, sizes[loop]));
+      number = arith::AddIOp::create(b, loc, number, at[loop]);
     } else {
       number = at[loop];
     }
@@ -59,7 +62,7 @@ static Value linearIndex(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> l
 Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
                             SmallVectorImpl<linalg::LinalgOp> &made) {
   Location loc = op.getLoc();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape = {2};
+  SmallVector<OpFoldResult> ranges = getLoopSizes(b, op), shape = {b.getIndexAttr(2)};
   // Loops over batches, updates, and the updates that each is compared with.
   SmallVector<AffineExpr> mine(ranges.size()), other(ranges.size());
   SmallVector<unsigned> dims(scatter.batches);
@@ -80,18 +83,19 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
   AffineMap shapeMap = AffineMap::get(ranges.size(), 0, dimExprs, b.getContext());
 
   Type i32 = b.getI32Type();
-  Value all = arith::ConstantIntOp::create(b, loc, scatter.numUpdates, 32);
-  Value links = memref::AllocOp::create(b, loc, MemRefType::get(shape, i32));
+  Value all = arith::IndexCastOp::create(
+      b, loc, i32, getValueOrCreateConstantIndexOp(b, loc, countIterations(b, op, scatter.updates)));
+  Value links = memref::AllocOp::create(b, loc, shape, i32);
   made.push_back(linalg::FillOp::create(b, loc, all, links));
   SmallVector<Value> halves;
   for (int64_t half : {0, 1}) {
-    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), sizes, strides(shape.size(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0)), sizes(shape),
+        strides(shape.size(), b.getIndexAttr(1));
     offsets[0] = b.getIndexAttr(half);
-    for (int64_t size : shape)
-      sizes.push_back(b.getIndexAttr(size));
     sizes[0] = b.getIndexAttr(1);
-    MemRefType type = memref::SubViewOp::inferRankReducedResultType(
-        ArrayRef(shape).drop_front(), cast<MemRefType>(links.getType()), offsets, sizes, strides);
+    auto whole = cast<MemRefType>(links.getType());
+    MemRefType type = memref::SubViewOp::inferRankReducedResultType(whole.getShape().drop_front(), whole, offsets,
+                                                                    sizes, strides);
     halves.push_back(memref::SubViewOp::create(b, loc, type, links, offsets, sizes, strides));
   }
   SmallVector<Value> ins;
@@ -119,7 +123,7 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
           indices.push_back(scatter.match.emitIndices(b, at, [&](OpBuilder &, OpOperand &operand) {
             return args[llvm::find(inputs, &operand) - inputs.begin() + (numbers.empty() ? 0 : inputs.size())];
           }));
-          numbers.push_back(arith::IndexCastOp::create(b, loc, i32, linearIndex(b, op, scatter.updates, at)));
+          numbers.push_back(arith::IndexCastOp::create(b, loc, i32, linearIndex(b, loc, scatter.updates, ranges, at)));
         }
         Value same;
         for (auto [x, y] : llvm::zip_equal(indices[0], indices[1])) {
@@ -141,15 +145,15 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
 
 void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links, Value id) {
   Location loc = op.getLoc();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   Pieces pieces;
   PieceEmitter emitter(op, pieces);
-  emitter.ivs.assign(ranges.size(), Value());
-  SmallVector<unsigned> loops(scatter.batches);
-  llvm::append_range(loops, scatter.updates);
-  llvm::append_range(loops, scatter.along);
+  SmallVector<OpFoldResult> &sizes = emitter.sizes = getLoopSizes(b, op);
+  emitter.ivs.assign(sizes.size(), Value());
+  auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+  Value numUpdates = value(countIterations(b, op, scatter.updates));
+  SmallVector<unsigned> loops = scatter.getLoops();
   for (unsigned loop : llvm::reverse(loops)) {
-    Value size = arith::ConstantIndexOp::create(b, loc, ranges[loop]);
+    Value size = value(sizes[loop]);
     emitter.ivs[loop] = arith::RemUIOp::create(b, loc, id, size);
     id = arith::DivUIOp::create(b, loc, id, size);
   }
@@ -163,19 +167,19 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
     return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), memref::LoadOp::create(b, loc, links, at));
   };
 
-  Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1), index(b, scatter.numUpdates));
+  Value acts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, loadLink(b, 1), numUpdates);
   SmallVector<Value> indices = scatter.match.emitIndices(
       b, emitter.ivs, [&](OpBuilder &b, OpOperand &operand) { return emitter.load(b, operand); });
   for (auto [address, position] : llvm::zip_equal(scatter.match.getAddresses(), indices)) {
     Value isInBounds =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, index(b, ranges[address.loop]));
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, value(sizes[address.loop]));
     acts = arith::AndIOp::create(b, loc, acts, isInBounds);
     emitter.ivs[address.loop] = position;
   }
   auto guard = scf::IfOp::create(b, loc, acts, /*withElseRegion=*/false);
   OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
   SmallVector<Value> held = emitter.loadInits(then);
-  Value first = linearIndex(then, op, scatter.updates, emitter.ivs);
+  Value first = linearIndex(then, loc, scatter.updates, sizes, emitter.ivs);
   Type type = held[0].getType();
   auto loop = scf::WhileOp::create(
       then, loc, {type, first.getType()}, {held[0], first},
@@ -183,7 +187,7 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
         emitter.chooseTerm(b, args[1]);
         SmallVector<Value> now = emitter.emitTerm(b, args[0]);
         Value next = loadLink(b, 0);
-        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next, index(b, scatter.numUpdates));
+        Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, next, numUpdates);
         scf::ConditionOp::create(b, loc, more, {now[0], next});
       },
       [&](OpBuilder &b, Location loc, ValueRange args) { scf::YieldOp::create(b, loc, args); });

@@ -24,7 +24,13 @@ struct DeviceScatter {
   /// Loops over batches, which index the result, loops over updates, and loops along an
   /// update.
   SmallVector<unsigned> batches, updates, along;
-  int64_t numBatches = 1, numUpdates = 1, numAlong = 1;
+  /// All loops of a thread, slowest first.
+  SmallVector<unsigned> getLoops() const {
+    SmallVector<unsigned> loops(batches);
+    llvm::append_range(loops, updates);
+    llvm::append_range(loops, along);
+    return loops;
+  }
 };
 
 /// `op`, on tensors or buffers, if it is a scatter for which links are less work than the
@@ -37,7 +43,7 @@ std::optional<DeviceScatter> getDeviceScatter(linalg::LinalgOp op);
 Value emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter,
                 SmallVectorImpl<linalg::LinalgOp> &made);
 
-/// Emits the code of thread `id` of `numBatches * numUpdates * numAlong`.
+/// Emits the code of thread `id`, of as many as the loops have iterations.
 void emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScatter &scatter, Value links, Value id);
 
 } // namespace mlir::spmd::cuda

@@ -17,13 +17,6 @@ static constexpr int64_t kManyBlocks = 512;
 static constexpr int64_t kTermsOfChunk = 32;
 static constexpr int64_t kMinChunks = 4;
 
-static int64_t countResults(linalg::LinalgOp op, const Pieces &pieces) {
-  int64_t results = 1;
-  for (unsigned loop : pieces.loops)
-    results *= op.getStaticLoopRanges()[loop];
-  return results;
-}
-
 /// Combines the outputs with the result of another block or thread.
 static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, ValueRange mine,
                                         ValueRange theirs) {
@@ -37,13 +30,15 @@ static SmallVector<Value> combineShares(OpBuilder &b, linalg::LinalgOp op, const
 
 std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op, int64_t threads) {
   SplitReduction split;
-  int64_t terms = 1, results = 1;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<unsigned> loops = getReductionLoops(op);
-  if (loops.empty() || llvm::any_of(ranges, ShapedType::isDynamic) || !isReducedInAllOutputs(op))
+  if (loops.empty() || !isReducedInAllOutputs(op))
     return std::nullopt;
-  for (auto [loop, size] : llvm::enumerate(ranges))
-    (llvm::is_contained(loops, loop) ? terms : results) *= size;
+  // Unknown where a size is.
+  std::optional<int64_t> terms = 1, results = 1;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
+    std::optional<int64_t> &count = llvm::is_contained(loops, loop) ? terms : results;
+    count = ShapedType::isDynamic(size) || !count ? std::nullopt : std::optional(*count * size);
+  }
   for (unsigned k = 0; k < op.getRegionOutputArgs().size(); ++k) {
     SmallVector<Operation *> found;
     if (!matchReduction(op.getRegionOutputArgs(), k, found) || found.size() != 1 || !getStart(found[0]))
@@ -53,7 +48,8 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
   if (split.combiners.size() != op.getRegionOutputArgs().size()) {
     split.combiners.clear();
     split.fromFirst = isAssociativeSelection(op);
-    if (!split.fromFirst && !isSelection(op))
+    // Threads without terms read one of others.
+    if (!terms || (!split.fromFirst && !isSelection(op)))
       return std::nullopt;
     split.selection = getSelection(op);
   }
@@ -65,19 +61,24 @@ std::optional<SplitReduction> spmd::cuda::getSplitReduction(linalg::LinalgOp op,
            map.getResults().back().isFunctionOfDim(loops.back());
   });
   // One thread per result suffices for many results with a column each.
-  if (terms < kFewTerms || (!split.alongTerms && results >= 64 * 1024))
+  if (terms.value_or(kFewTerms) < kFewTerms || (!split.alongTerms && results.value_or(0) >= 64 * 1024))
     return std::nullopt;
-  split.splits = split.alongTerms ? (terms >= 8 * threads ? threads : 32) : threads / 32;
+  const bool isLong = terms ? *terms >= 8 * threads : results && *results < kManyBlocks;
+  split.splits = split.alongTerms ? (isLong ? threads : 32) : threads / 32;
+  if (!terms || !results)
+    return split;
   // Depends on the sizes only, so that the order is deterministic.
-  int64_t chunks = std::min(kManyBlocks / std::max<int64_t>(countBlocks(op, split, threads), 1),
-                            terms / (split.splits * kTermsOfChunk));
+  const int64_t blocks = llvm::divideCeil(*results, threads / split.splits);
+  int64_t chunks = std::min(kManyBlocks / std::max<int64_t>(blocks, 1), *terms / (split.splits * kTermsOfChunk));
   if (chunks >= kMinChunks)
-    split.chunks = llvm::divideCeil(terms, llvm::divideCeil(terms, chunks));
+    split.chunks = llvm::divideCeil(*terms, llvm::divideCeil(*terms, chunks));
   return split;
 }
 
-int64_t spmd::cuda::countBlocks(linalg::LinalgOp op, const SplitReduction &split, int64_t threads) {
-  return llvm::divideCeil(countResults(op, split.pieces), threads / split.splits) * split.chunks;
+OpFoldResult spmd::cuda::countBlocks(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, int64_t threads) {
+  AffineExpr results = b.getAffineSymbolExpr(0);
+  return affine::makeComposedFoldedAffineApply(b, op.getLoc(), results.ceilDiv(threads / split.splits) * split.chunks,
+                                               {countPieces(b, op, split.pieces)});
 }
 
 linalg::LinalgOp spmd::cuda::emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,
@@ -113,16 +114,18 @@ void spmd::cuda::emitSplitReduction(OpBuilder &b, linalg::LinalgOp op, const Spl
                                     gpu::GPUFuncOp kernel, ValueRange partials) {
   Location loc = op.getLoc();
   auto index = [&](int64_t i) -> Value { return arith::ConstantIndexOp::create(b, loc, i); };
-  const int64_t results = threads / split.splits, terms = countTerms(op);
+  const int64_t results = threads / split.splits;
   Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   Value fast = arith::RemUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
   Value slow = arith::DivUIOp::create(b, loc, thread, index(split.alongTerms ? split.splits : results));
   Value threadOfResult = split.alongTerms ? fast : slow, lane = split.alongTerms ? slow : fast;
   // The terms of the block.
-  const int64_t chunkSize = llvm::divideCeil(terms, split.chunks);
-  Value begin = index(0), end = index(terms), chunk;
+  OpFoldResult terms = countTerms(b, op);
+  Value begin = index(0), end = getValueOrCreateConstantIndexOp(b, loc, terms), chunk;
+  int64_t chunkSize = getConstantIntValue(terms).value_or(0); // If it is known.
   if (split.chunks > 1) {
+    chunkSize = llvm::divideCeil(chunkSize, split.chunks);
     chunk = arith::RemUIOp::create(b, loc, block, index(split.chunks));
     block = arith::DivUIOp::create(b, loc, block, index(split.chunks));
     begin = arith::MulIOp::create(b, loc, chunk, index(chunkSize));

@@ -26,11 +26,11 @@ struct SplitReduction {
   bool fromFirst = false; ///< A thread starts from its first term, or from the init.
 };
 
-/// The fastest split of `op`, if it is static, sums, multiplies, takes a maximum or minimum
+/// The fastest split of `op`, if it sums, multiplies, takes a maximum or minimum
 /// of, or selects one of its terms, and if a split is faster.
 std::optional<SplitReduction> getSplitReduction(linalg::LinalgOp op, int64_t threads);
 /// The number of blocks of `threads` threads.
-int64_t countBlocks(linalg::LinalgOp op, const SplitReduction &split, int64_t threads);
+OpFoldResult countBlocks(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split, int64_t threads);
 /// Allocates memory for the results of the blocks of `op`, and inserts after `op` the op
 /// that reduces them.
 linalg::LinalgOp emitPartials(OpBuilder &b, linalg::LinalgOp op, const SplitReduction &split,

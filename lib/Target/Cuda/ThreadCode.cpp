@@ -85,13 +85,19 @@ SmallVector<OpFoldResult> spmd::cuda::getLoopSizes(OpBuilder &b, linalg::LinalgO
   return sizes;
 }
 
-OpFoldResult spmd::cuda::countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces) {
+OpFoldResult spmd::cuda::countIterations(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   SmallVector<OpFoldResult> sizes = getLoopSizes(b, op);
   OpFoldResult count = b.getIndexAttr(1);
   AffineExpr s0 = b.getAffineSymbolExpr(0), s1 = b.getAffineSymbolExpr(1);
-  for (unsigned loop : pieces.loops)
+  for (unsigned loop : loops)
     count = affine::makeComposedFoldedAffineApply(b, op.getLoc(), s0 * s1, {count, sizes[loop]});
-  return affine::makeComposedFoldedAffineApply(b, op.getLoc(), s0.floorDiv(pieces.width), {count});
+  return count;
+}
+
+OpFoldResult spmd::cuda::countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces) {
+  AffineExpr s0 = b.getAffineSymbolExpr(0);
+  return affine::makeComposedFoldedAffineApply(b, op.getLoc(), s0.floorDiv(pieces.width),
+                                               {countIterations(b, op, pieces.loops)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,11 +120,8 @@ bool spmd::cuda::isReducedInAllOutputs(linalg::LinalgOp op) {
   });
 }
 
-int64_t spmd::cuda::countTerms(linalg::LinalgOp op) {
-  int64_t terms = 1;
-  for (unsigned loop : getReductionLoops(op))
-    terms *= op.getStaticLoopRanges()[loop];
-  return terms;
+OpFoldResult spmd::cuda::countTerms(OpBuilder &b, linalg::LinalgOp op) {
+  return countIterations(b, op, getReductionLoops(op));
 }
 
 void PieceEmitter::emitElements(OpBuilder &b) {

@@ -22,6 +22,8 @@ struct Pieces {
   int64_t width = 1;
 };
 
+/// The number of iterations of `loops`.
+OpFoldResult countIterations(OpBuilder &b, linalg::LinalgOp op, ArrayRef<unsigned> loops);
 Pieces getPieces(linalg::LinalgOp op);
 /// Number of pieces.
 OpFoldResult countPieces(OpBuilder &b, linalg::LinalgOp op, const Pieces &pieces);

@@ -29,14 +29,14 @@ static int64_t bytesOfSquare(Type element) {
 }
 
 std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() || op.getNumDpsInits() != 1 ||
-      llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+  if (op.getNumReductionLoops() || op.getNumDpsInits() != 1)
     return std::nullopt;
   OpOperand *init = op.getDpsInitOperand(0);
   std::optional<unsigned> write = fastestLoop(init->get(), op.getMatchingIndexingMap(init));
   if (!write || !op.getMatchingIndexingMap(init).isPermutation())
     return std::nullopt;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  auto isSmall = [&](unsigned loop) { return !ShapedType::isDynamic(sizes[loop]) && sizes[loop] < kTile / 4; };
   std::optional<unsigned> read;
   TiledMove move;
   move.writeLoop = *write;
@@ -46,7 +46,7 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
     std::optional<unsigned> fastest = fastestLoop(input->get(), map);
     // Reads along small dims hit the cache.
     if (!fastest || fastest == write || !map.isFunctionOfDim(*write) || (read && read != fastest) ||
-        sizes[*fastest] < kTile / 4 || sizes[*write] < kTile / 4)
+        isSmall(*fastest) || isSmall(*write))
       continue;
     // Further operands are read through the cache, out of order.
     int64_t size = bytesOfSquare(getElementTypeOrSelf(input->get()));
@@ -67,11 +67,18 @@ std::optional<TiledMove> spmd::cuda::getTiledMove(linalg::LinalgOp op) {
   return move;
 }
 
-int64_t spmd::cuda::countTiles(linalg::LinalgOp op, const TiledMove &move) {
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t tiles = llvm::divideCeil(sizes[move.readLoop], kTile) * llvm::divideCeil(sizes[move.writeLoop], kTile);
-  for (unsigned loop : move.others)
-    tiles *= sizes[loop];
+/// The number of squares along a loop of that size.
+static OpFoldResult countAlong(OpBuilder &b, Location loc, OpFoldResult size) {
+  return affine::makeComposedFoldedAffineApply(b, loc, b.getAffineSymbolExpr(0).ceilDiv(kTile), {size});
+}
+
+OpFoldResult spmd::cuda::countTiles(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes = getLoopSizes(b, op);
+  OpFoldResult tiles = countIterations(b, op, move.others);
+  for (unsigned loop : {move.readLoop, move.writeLoop})
+    tiles = affine::makeComposedFoldedAffineApply(b, loc, b.getAffineSymbolExpr(0) * b.getAffineSymbolExpr(1),
+                                                  {tiles, countAlong(b, loc, sizes[loop])});
   return tiles;
 }
 
@@ -82,16 +89,18 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
   auto mul = [&](Value x, int64_t y) { return arith::MulIOp::create(b, loc, x, index(y)); };
   Pieces pieces;
   PieceEmitter emitter(op, pieces);
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  SmallVector<OpFoldResult> sizes = getLoopSizes(b, op);
   emitter.ivs.assign(sizes.size(), Value());
+  auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+  Value sizeOfWrite = value(sizes[move.writeLoop]), sizeOfRead = value(sizes[move.readLoop]);
   Value left = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
-  auto take = [&](int64_t size) -> Value {
-    Value digit = arith::RemUIOp::create(b, loc, left, index(size));
-    left = arith::DivUIOp::create(b, loc, left, index(size));
+  auto take = [&](OpFoldResult size) -> Value {
+    Value digit = arith::RemUIOp::create(b, loc, left, value(size));
+    left = arith::DivUIOp::create(b, loc, left, value(size));
     return digit;
   };
-  Value write = mul(take(llvm::divideCeil(sizes[move.writeLoop], kTile)), kTile);
-  Value read = mul(take(llvm::divideCeil(sizes[move.readLoop], kTile)), kTile);
+  Value write = mul(take(countAlong(b, loc, sizes[move.writeLoop])), kTile);
+  Value read = mul(take(countAlong(b, loc, sizes[move.readLoop])), kTile);
   for (unsigned loop : llvm::reverse(move.others))
     emitter.ivs[loop] = take(sizes[loop]);
   Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
@@ -108,8 +117,8 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
       Value atRead = arith::AddIOp::create(b, loc, read, inRead);
       Value atWrite = arith::AddIOp::create(b, loc, write, inWrite);
       Value inside = arith::AndIOp::create(
-          b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, index(sizes[move.readLoop])),
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite, index(sizes[move.writeLoop])));
+          b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, sizeOfRead),
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite, sizeOfWrite));
       auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
       OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
       emitter.ivs[move.readLoop] = atRead;

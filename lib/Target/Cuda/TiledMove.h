@@ -18,7 +18,7 @@ inline constexpr int64_t kTile = 32;
 
 std::optional<TiledMove> getTiledMove(linalg::LinalgOp op);
 /// Number of squares.
-int64_t countTiles(linalg::LinalgOp op, const TiledMove &move);
+OpFoldResult countTiles(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move);
 /// Emits square `block id` for `threads` threads.
 void emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMove &move, int64_t threads, gpu::GPUFuncOp kernel);
 

@@ -397,7 +397,7 @@ static OpOperand *findWay(ContractOp product, SetVector<Operation *> &between) {
       if (user->getBlock() != product->getBlock())
         return nullptr;
       if (auto contract = dyn_cast<ContractOp>(user)) {
-        if (end || !contract.getOverwrite() || contract.isDpsInit(&use))
+        if (end || !contract.getOverwrite() || contract.isDpsInit(&use) || contract.isDynamic())
           return nullptr;
         end = &use;
       } else if (isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && between.size() < most) {
@@ -417,7 +417,7 @@ struct RecognizeAttention : spmd::impl::SpmdTargetAttentionBase<RecognizeAttenti
     getOperation().walk([&](ContractOp op) { products.push_back(op); });
     for (ContractOp product : products) {
       SetVector<Operation *> between;
-      OpOperand *end = product.getOverwrite() ? findWay(product, between) : nullptr;
+      OpOperand *end = product.getOverwrite() && !product.isDynamic() ? findWay(product, between) : nullptr;
       if (!end)
         continue;
       Attention attention(product, between, *end);

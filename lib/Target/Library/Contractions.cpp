@@ -107,8 +107,7 @@ struct RecognizeContractions : spmd::impl::SpmdTargetContractionsBase<RecognizeC
   using Base::Base;
 
   std::optional<Contraction> match(linalg::LinalgOp op) {
-    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op->getNumResults() != 1 ||
-        (op.hasDynamicShape() && !dynamicSizes))
+    if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op->getNumResults() != 1)
       return std::nullopt;
     std::optional<bool> swapped = matchSumOfProducts(op.getBlock());
     if (!swapped)

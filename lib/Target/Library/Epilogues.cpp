@@ -482,7 +482,10 @@ void Epilogue::replace(OpBuilder &b) {
 struct RecognizeEpilogues : spmd::impl::SpmdTargetEpiloguesBase<RecognizeEpilogues> {
   void runOnOperation() override {
     SmallVector<ContractOp> products;
-    getOperation().walk([&](ContractOp op) { products.push_back(op); });
+    getOperation().walk([&](ContractOp op) {
+      if (!op.isDynamic())
+        products.push_back(op);
+    });
     for (ContractOp product : products) {
       Epilogue epilogue(product);
       OpBuilder builder(&getContext());

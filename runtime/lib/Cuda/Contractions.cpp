@@ -444,6 +444,19 @@ Status Contractions::run(const Work &work) {
   return device_.launchRuntimeKernel(device_.compute, "sk_finish", plan->elements, args);
 }
 
+Status Contractions::runSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c) {
+  constexpr size_t most = 4096;
+  std::string bytes(reinterpret_cast<const char *>(&desc), sizeof desc);
+  if (sized_.size() >= most && !sized_.count(bytes)) {
+    plans_.clear();
+    sized_.clear();
+  }
+  std::unique_ptr<sk_contraction_desc> &known = sized_[std::move(bytes)];
+  if (!known)
+    known = std::make_unique<sk_contraction_desc>(desc);
+  return run({*known, nullptr, a, b, c, {}});
+}
+
 Status Contractions::runProducts(const Plan &plan, const Work &work) {
   const Product &product = *plan.product;
   Status status;

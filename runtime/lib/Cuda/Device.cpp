@@ -376,6 +376,10 @@ Status Device::contract(const sk_contraction_desc *desc, const void *a, const vo
                       [&] { return impl_->contractions->run({*desc, nullptr, a, b, c, {}}); });
 }
 
+Status Device::contractSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c) {
+  return impl_->timed([&] { return nameOf(desc); }, [&] { return impl_->contractions->runSized(desc, a, b, c); });
+}
+
 Status Device::contractFused(const sk_fused_contraction_desc *desc, const void *a, const void *b, void *c,
                              const void *first, const void *second) {
   return impl_->timed([&] { return nameOf(desc->product) + ", with what follows it"; },
@@ -476,6 +480,8 @@ Expected<double> Device::secondsBetween(size_t from, size_t to) {
 }
 
 void Device::clearStamps() { impl_->usedStamps = 0; }
+
+int64_t *Device::onHost(int64_t size) { return &impl_->sizes.try_emplace(size, size).first->second; }
 
 int32_t Device::record(sk_program program, void *const *args, size_t numArgs, void *const *results, size_t numResults,
                        void *arena, const std::function<int32_t()> &run, Status &status) {

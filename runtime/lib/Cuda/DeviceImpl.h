@@ -173,6 +173,7 @@ struct Device::Impl {
   };
   std::map<std::vector<const void *>, Recorded> recorded;
   GraphUses graphUses;
+  std::map<int64_t, int64_t> sizes;
 };
 
 /// Copies and reductions on the communication stream.
@@ -226,6 +227,8 @@ public:
     const void *added[SK_MAX_ADDED];
   };
   Status run(const Work &work);
+  /// As run, of a descriptor that does not live on.
+  Status runSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c);
 
 private:
   struct Product;
@@ -258,6 +261,8 @@ private:
     }
   };
   std::unordered_map<Key, std::unique_ptr<Plan>, Hash> plans_;
+  /// Descriptors of sizes that only the run knows, by their bytes.
+  std::unordered_map<std::string, std::unique_ptr<sk_contraction_desc>> sized_;
 };
 
 /// sk_attention on a device.

@@ -292,9 +292,7 @@ int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, cons
     sized.dims[i].stride_c = dims[4 * i + 3];
   }
   return contract(ctx, sized, [&] {
-    return ctx->device
-               ? internalError("a contraction of sizes that are known at run time, expected a program for the host")
-               : ctx->contractions.runSized(sized, a, b, c);
+    return ctx->device ? ctx->device->contractSized(sized, a, b, c) : ctx->contractions.runSized(sized, a, b, c);
   });
 }
 

@@ -478,24 +478,28 @@ Status Executor::run(const FunctionInfo &function, sk_program program, const std
   }
   return impl_->step(
       impl_->ranks[function.devices], known->running,
-      [plans, &buffers, stats, program, numArguments = function.arguments.size(),
-       numResults = function.results.size()](sk_context &context, int64_t rank) -> int32_t {
+      [plans, &buffers, stats, program, &function](sk_context &context, int64_t rank) -> int32_t {
         context.plans = plans;
         if (stats) {
           context.stats = &stats->functions[0].collectives[size_t(rank)];
           context.contractionStats = &stats->functions[0].contractions[size_t(rank)];
         }
         const RankBuffers &local = buffers[size_t(rank)];
-        auto call = [&] { return program(&context, local.arguments.data(), local.results.data(), local.arena); };
         if (!context.device)
-          return call();
+          return program(&context, local.arguments.data(), local.results.data(), local.arena);
         Status status;
         if (context.nccl)
           status = context.nccl->prepare(plans->plans, *context.world);
         if (!status.ok())
           return failRun(context, status);
-        int32_t returned = context.device->record(program, local.arguments.data(), numArguments, local.results.data(),
-                                                  numResults, local.arena, call, status);
+        std::vector<void *> arguments = local.arguments;
+        for (size_t i = 0; i < function.arguments.size(); ++i)
+          if (const ValueInfo &argument = function.arguments[i]; argument.kind == ValueKind::Size)
+            arguments[i] = context.device->onHost(argument.range->first);
+        auto call = [&] { return program(&context, arguments.data(), local.results.data(), local.arena); };
+        int32_t returned =
+            context.device->record(program, arguments.data(), function.arguments.size(), local.results.data(),
+                                   function.results.size(), local.arena, call, status);
         return status.ok() ? returned : failRun(context, status);
       },
       stats, start, &known->lastSeconds);

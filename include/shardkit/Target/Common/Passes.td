@@ -103,9 +103,7 @@ def SpmdTargetContractions : Pass<"spmd-target-contractions", "::mlir::func::Fun
     bf16 never do, as loops would round each sum.
   }];
   let options = [Option<"minProducts", "min-products", "int64_t", "4096",
-    "Contractions with fewer products become loops">,
-    Option<"dynamicSizes", "dynamic-sizes", "bool", "true",
-    "Whether calls take sizes that are known at run time only; else such contractions become loops">];
+    "Contractions with fewer products become loops">];
   let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
     "::mlir::arith::ArithDialect"];

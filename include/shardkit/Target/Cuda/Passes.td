@@ -16,7 +16,7 @@ def SpmdCudaRows : Pass<"spmd-cuda-rows", "::mlir::func::FuncOp"> {
   let options = [Option<"maxLength", "max-length", "int64_t", "16384",
     "Elements of the longest row in registers">];
   let dependentDialects = ["::mlir::spmd::cuda::SpmdCudaDialect",
-    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect"];
 }
 
 def SpmdCudaKernels : Pass<"spmd-cuda-kernels", "::mlir::ModuleOp"> {

@@ -130,7 +130,7 @@ SK_EXPORT int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *des
                                  void *c);
 
 /* As sk_contraction, of sizes and strides that are known at run time: those of dim i are dims[4 * i] and the three
- * after it, in the order of the descriptor, which has the roles alone. In programs for the host. */
+ * after it, in the order of the descriptor, which has the roles alone. */
 SK_EXPORT int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, const int64_t *dims,
                                     const void *a, const void *b, void *c);
 

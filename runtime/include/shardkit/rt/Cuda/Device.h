@@ -90,6 +90,8 @@ public:
   Expected<const void *> constant(const void *host, int64_t bytes);
   void *failureWord();
   Status contract(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
+  /// Of a descriptor that is valid during the call alone: for sizes that only the run knows.
+  Status contractSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c);
   Status contractFused(const sk_fused_contraction_desc *desc, const void *a, const void *b, void *c, const void *first,
                        const void *second);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
@@ -120,6 +122,8 @@ public:
   /// The running program has communicated with other ranks or the host: it cannot be a graph.
   void noteHost();
 
+  /// Host memory with a size that only the run knows: one address for each size.
+  int64_t *onHost(int64_t size);
   /// Calls `run`, which runs a program on these buffers. From the second call on, a program
   /// without host control flow is replayed as a graph. (At most 4096 combinations of program
   /// and buffers are kept, so that buffers that are never used again do not accumulate.)
