@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::spmd {
@@ -40,11 +41,19 @@ public:
       for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray()))
         if ((kind == utils::IteratorType::reduction) == reduces && (reduces || scatter.isDeciding(d)))
           loops.push_back(d);
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    SmallVector<OpFoldResult> ranges;
+    for (Range range : cast<linalg::LinalgOp>(op.getOperation()).createLoopRanges(b, loc))
+      ranges.push_back(range.size);
+    auto value = [&](OpBuilder &b, OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
     Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
     SmallVector<Value> low(loops.size(), zero), high, step(loops.size(), one);
     for (unsigned d : loops)
-      high.push_back(arith::ConstantIndexOp::create(b, loc, ranges[d]));
+      high.push_back(value(b, ranges[d]));
+    // A result without elements has none to read.
+    for (const Scatter::Address &address : scatter.getAddresses())
+      if (auto size = dyn_cast<Value>(ranges[address.loop]))
+        high.front() = arith::SelectOp::create(
+            b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size, zero), zero, high.front());
     scf::LoopNest nest =
         scf::buildLoopNest(b, loc, low, high, step, ValueRange{op.getDpsInits().front()},
                            [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange carried) -> scf::ValueVector {
@@ -56,7 +65,7 @@ public:
                                  b, at, [&](OpBuilder &b, OpOperand &operand) { return read(b, operand, at); });
                              for (auto [address, index] : llvm::zip_equal(scatter.getAddresses(), addressed)) {
                                // At other elements the condition of the body is false.
-                               Value size = arith::ConstantIndexOp::create(b, loc, ranges[address.loop]);
+                               Value size = value(b, ranges[address.loop]);
                                Value isInBounds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, size);
                                at[address.loop] = arith::SelectOp::create(b, loc, isInBounds, index, zero);
                              }
@@ -78,7 +87,7 @@ private:
   }
 
   /// The body at these indices, over the other loops, applied to the element of `result`.
-  Value update(OpBuilder &b, Location loc, Value result, ArrayRef<Value> at, ArrayRef<int64_t> ranges) {
+  Value update(OpBuilder &b, Location loc, Value result, ArrayRef<Value> at, ArrayRef<OpFoldResult> ranges) {
     SmallVector<unsigned> number(at.size());
     unsigned rank = 0;
     for (auto [d, index] : llvm::enumerate(at))
@@ -93,11 +102,11 @@ private:
       for (AffineExpr expr : map.getResults()) {
         unsigned d = cast<AffineDimExpr>(expr).getPosition();
         offsets.push_back(at[d] ? OpFoldResult(at[d]) : b.getIndexAttr(0));
-        sizes.push_back(b.getIndexAttr(at[d] ? 1 : ranges[d]));
+        sizes.push_back(at[d] ? b.getIndexAttr(1) : ranges[d]);
         if (at[d])
           continue;
         exprs.push_back(b.getAffineDimExpr(number[d]));
-        shape.push_back(ranges[d]);
+        shape.push_back(getConstantIntValue(ranges[d]).value_or(ShapedType::kDynamic));
       }
       strides.assign(offsets.size(), b.getIndexAttr(1));
       localMaps.push_back(AffineMap::get(rank, 0, exprs, b.getContext()));

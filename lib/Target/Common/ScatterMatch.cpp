@@ -51,7 +51,7 @@ Scatter::Scatter(linalg::GenericOp op)
 
 std::optional<Scatter> Scatter::match(linalg::LinalgOp linalgOp) {
   auto op = dyn_cast<linalg::GenericOp>(linalgOp.getOperation());
-  if (!op || op.getNumDpsInits() != 1 || op.hasDynamicShape() || op.getNumReductionLoops() == 0)
+  if (!op || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   Scatter scatter(op);
   for (AffineMap map : scatter.maps)

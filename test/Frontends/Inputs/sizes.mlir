@@ -15,3 +15,12 @@ func.func @main(%x: tensor<?x16xf32> {spmd.name = "x", spmd.symbols = ["b", ""],
   %y = linalg.matmul ins(%g, %w2 : tensor<?x32xf32>, tensor<32x12xf32>) outs(%z2 : tensor<?x12xf32>) -> tensor<?x12xf32>
   return %y : tensor<?x12xf32>
 }
+
+// Without collectives: on a device a graph for each size.
+func.func @alone(%x: tensor<?x16xf32> {spmd.name = "x", spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<?x16xf32> attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %b = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %e = tensor.empty(%b) : tensor<?x16xf32>
+  %s = linalg.softmax dimension(1) ins(%x : tensor<?x16xf32>) outs(%e : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %s : tensor<?x16xf32>
+}

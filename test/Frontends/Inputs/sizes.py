@@ -22,10 +22,12 @@ with shardkit.Session(sys.argv[1]) as session:
     w1, w2 = (rng.standard_normal(shape).astype(np.float32) for shape in ((16, 32), (32, 12)))
     session.assign("w1", w1)
     session.assign("w2", w2)
-    for b in (1, 5, 64, 5, 0):
+    for b in (1, 5, 64, 5, 0) * 3:
         x = rng.standard_normal((b, 16)).astype(np.float32)
         (y,) = function(x)
         assert y.shape == (b, 12) and np.allclose(y, np.tanh(x @ w1) @ w2, atol=1e-5)
+        (y,) = session["alone"](x)
+        assert y.shape == (b, 16) and np.allclose(y, np.exp(x) / np.exp(x).sum(-1, keepdims=True), atol=1e-5)
     (y,) = function.at(b=3)(x=np.ones((3, 16), np.float32))
     assert np.allclose(y, np.tanh(np.ones((3, 16)) @ w1) @ w2, atol=1e-5)
     x = function.put("x", np.ones((7, 16), np.float32))
