@@ -186,21 +186,17 @@ static SmallVector<int64_t> encode(ContractWidenedOp op) {
   return wordsOf(desc);
 }
 
-static SmallVector<int64_t> encode(AttentionOp op) {
+/// Sizes and strides.
+static void layOut(AttentionOp op, sk_attention_desc &desc) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
   AttentionOp::Roles roles = *op.getRoles();
-  auto elementType = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
-  sk_attention_desc desc = {};
-  desc.abi = SK_ABI_VERSION;
-  desc.in_dtype = dtypeOf(elementType(op.getQ()));
-  desc.out_dtype = dtypeOf(elementType(op.getInit()));
   desc.queries = sizes[roles.queries];
   desc.keys = sizes[roles.keys];
   desc.head = sizes[roles.head];
   desc.values = sizes[roles.values];
-  for (int64_t loop : roles.batch)
-    desc.batch[desc.num_batch++] = sizes[loop];
+  for (auto [i, loop] : llvm::enumerate(roles.batch))
+    desc.batch[i] = sizes[loop];
   auto layOut = [&](sk_attention_operand &to, AffineMap map, Value buffer, int64_t row, int64_t column) {
     SmallVector<int64_t> strides = loopStrides(map, buffer);
     for (auto [i, loop] : llvm::enumerate(roles.batch))
@@ -212,10 +208,22 @@ static SmallVector<int64_t> encode(AttentionOp op) {
   layOut(desc.k, maps[1], op.getK(), roles.keys, roles.head);
   layOut(desc.v, maps[2], op.getV(), roles.keys, roles.values);
   layOut(desc.out, maps.back(), op.getInit(), roles.queries, roles.values);
-  for (auto [map, buffer] : llvm::zip(ArrayRef(maps).drop_front(3), op.getScoreOperands())) {
-    desc.operand_dtypes[desc.num_operands] = dtypeOf(elementType(buffer));
-    layOut(desc.operands[desc.num_operands++], map, buffer, roles.queries, roles.keys);
-  }
+  for (auto [i, buffer] : llvm::enumerate(op.getScoreOperands()))
+    layOut(desc.operands[i], maps[3 + i], buffer, roles.queries, roles.keys);
+}
+
+static SmallVector<int64_t> encode(AttentionOp op) {
+  AttentionOp::Roles roles = *op.getRoles();
+  auto elementType = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+  sk_attention_desc desc = {};
+  desc.abi = SK_ABI_VERSION;
+  desc.in_dtype = dtypeOf(elementType(op.getQ()));
+  desc.out_dtype = dtypeOf(elementType(op.getInit()));
+  desc.num_batch = int32_t(roles.batch.size());
+  for (Value buffer : op.getScoreOperands())
+    desc.operand_dtypes[desc.num_operands++] = dtypeOf(elementType(buffer));
+  if (!op.isDynamic())
+    layOut(op, desc);
   for (auto dictionary : op.getSteps().getAsRange<DictionaryAttr>()) {
     auto &step = desc.steps[desc.num_steps++];
     for (auto [name, kind] :
@@ -268,15 +276,15 @@ Value spmd::target::getPointer(OpBuilder &b, Location loc, Value buffer) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The address of the offsets of a collective.
-static Value storeOffsets(OpBuilder &b, Location loc, CollectiveOp op) {
-  auto func = op->getParentOfType<func::FuncOp>();
+/// Memory on the stack of the function of `op` with these words.
+static Value storeWords(OpBuilder &b, Operation *op, ValueRange words) {
+  Location loc = op->getLoc();
   Type ptr = LLVM::LLVMPointerType::get(b.getContext());
-  OpBuilder atBegin = OpBuilder::atBlockBegin(&func.getBody().front());
-  Value number = LLVM::ConstantOp::create(atBegin, loc, b.getI64Type(), int64_t(op.getOffsets().size()));
+  OpBuilder atBegin = OpBuilder::atBlockBegin(&op->getParentOfType<func::FuncOp>().getBody().front());
+  Value number = LLVM::ConstantOp::create(atBegin, loc, b.getI64Type(), int64_t(words.size()));
   Value memory = LLVM::AllocaOp::create(atBegin, loc, ptr, b.getI64Type(), number, 8);
-  for (auto [i, offset] : llvm::enumerate(op.getOffsets()))
-    LLVM::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), offset),
+  for (auto [i, word] : llvm::enumerate(words))
+    LLVM::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), word),
                           LLVM::GEPOp::create(b, loc, ptr, b.getI64Type(), memory, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
   return memory;
 }
@@ -296,15 +304,43 @@ static Value storeDims(OpBuilder &b, ContractOp op) {
       words[4 * loop + 1 + operand] = metadata.getStrides()[d];
     }
   }
-  auto func = op->getParentOfType<func::FuncOp>();
-  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
-  OpBuilder atBegin = OpBuilder::atBlockBegin(&func.getBody().front());
-  Value number = LLVM::ConstantOp::create(atBegin, loc, b.getI64Type(), int64_t(words.size()));
-  Value memory = LLVM::AllocaOp::create(atBegin, loc, ptr, b.getI64Type(), number, 8);
-  for (auto [i, word] : llvm::enumerate(words))
-    LLVM::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, b.getI64Type(), word),
-                          LLVM::GEPOp::create(b, loc, ptr, b.getI64Type(), memory, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
-  return memory;
+  return storeWords(b, op, words);
+}
+
+/// The sizes and strides of attention, in the order of the descriptor.
+static Value storeDims(OpBuilder &b, AttentionOp op) {
+  Location loc = op.getLoc();
+  auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+  AttentionOp::Roles roles = *op.getRoles();
+  constexpr unsigned numSizes = 4 + SK_MAX_ATTENTION_BATCH, perOperand = SK_MAX_ATTENTION_BATCH + 2;
+  constexpr unsigned numWords = numSizes + (4 + SK_MAX_ATTENTION_OPERANDS) * perOperand;
+  static_assert(offsetof(sk_attention_desc, operand_dtypes) ==
+                offsetof(sk_attention_desc, queries) + numWords * sizeof(int64_t));
+  SmallVector<Value> words(numWords, arith::ConstantIndexOp::create(b, loc, 0));
+  // Where no operand has a loop.
+  for (unsigned i = 0; i < 4 + roles.batch.size(); ++i)
+    words[i] = arith::ConstantIndexOp::create(b, loc, 1);
+  SmallVector<int64_t> order = {roles.queries, roles.keys, roles.head, roles.values};
+  llvm::append_range(order, roles.batch);
+  auto layOut = [&](unsigned number, AffineMap map, Value buffer, int64_t row, int64_t column) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, buffer);
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      const int64_t loop = cast<AffineDimExpr>(expr).getPosition();
+      const unsigned size = llvm::find(order, loop) - order.begin();
+      words[size] = metadata.getSizes()[d];
+      const unsigned stride = loop == row      ? SK_MAX_ATTENTION_BATCH
+                              : loop == column ? SK_MAX_ATTENTION_BATCH + 1
+                                               : size - 4;
+      words[numSizes + number * perOperand + stride] = metadata.getStrides()[d];
+    }
+  };
+  layOut(0, maps[0], op.getQ(), roles.queries, roles.head);
+  layOut(1, maps[1], op.getK(), roles.keys, roles.head);
+  layOut(2, maps[2], op.getV(), roles.keys, roles.values);
+  layOut(3, maps.back(), op.getInit(), roles.queries, roles.values);
+  for (auto [i, buffer] : llvm::enumerate(op.getScoreOperands()))
+    layOut(4 + i, maps[3 + i], buffer, roles.queries, roles.keys);
+  return storeWords(b, op, words);
 }
 
 namespace {
@@ -423,8 +459,9 @@ void LowerToCalls::runOnOperation() {
       func::CallOp::create(b, loc, declare(b, "sk_widened_contraction", SmallVector<Type>(args.size(), ptr), i32),
                            args);
     } else if (auto attention = dyn_cast<AttentionOp>(op)) {
-      auto callee = declare(b, "sk_attention", {ptr, ptr, ptr, ptr, ptr, ptr, ptr}, i32);
       SmallVector<Value> args{context, descriptor(b, op, "attention_", encode(attention))};
+      if (attention.isDynamic())
+        args.push_back(storeDims(b, attention));
       for (Value buffer : {attention.getQ(), attention.getK(), attention.getV(), attention.getInit()})
         args.push_back(getPointer(b, loc, buffer));
       Value operands = attentionOperands(op->getParentOfType<func::FuncOp>());
@@ -432,6 +469,8 @@ void LowerToCalls::runOnOperation() {
         LLVM::StoreOp::create(b, loc, getPointer(b, loc, buffer),
                               LLVM::GEPOp::create(b, loc, ptr, ptr, operands, ArrayRef<LLVM::GEPArg>{int32_t(i)}));
       args.push_back(operands);
+      auto callee = declare(b, attention.isDynamic() ? "sk_attention_at" : "sk_attention",
+                            SmallVector<Type>(args.size(), ptr), i32);
       func::CallOp::create(b, loc, callee, args);
     } else if (auto layer = dyn_cast<spmd::target::CallOp>(op)) {
       // Functions pass memrefs as their addresses: see buildLoopsToLLVM.
@@ -453,7 +492,7 @@ void LowerToCalls::runOnOperation() {
         types.push_back(i64);
       }
       if (hasOffsets) {
-        args.push_back(storeOffsets(b, loc, collective));
+        args.push_back(storeWords(b, op, collective.getOffsets()));
         types.push_back(ptr);
       }
       if (Value mask = collective.getMask()) {

@@ -49,9 +49,11 @@ template <typename OpTy> static std::optional<SmallVector<int64_t>> readLoopSize
 
 std::optional<SmallVector<int64_t>> ContractOp::getLoopSizes() { return readLoopSizes(*this); }
 
-bool ContractOp::isDynamic() {
-  return llvm::any_of(getOperandTypes(), [](Type type) { return !cast<ShapedType>(type).hasStaticShape(); });
+static bool hasDynamicOperand(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) { return !cast<ShapedType>(type).hasStaticShape(); });
 }
+
+bool ContractOp::isDynamic() { return hasDynamicOperand(*this); }
 
 LogicalResult ContractOp::verify() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
@@ -134,6 +136,8 @@ std::optional<SmallVector<int64_t>> AttentionOp::getLoopSizes() {
   return sizes;
 }
 
+bool AttentionOp::isDynamic() { return hasDynamicOperand(*this); }
+
 std::optional<AttentionOp::Roles> AttentionOp::getRoles() {
   auto maps = llvm::to_vector(getIndexingMaps().getAsValueRange<AffineMapAttr>());
   Roles roles;
@@ -174,7 +178,7 @@ LogicalResult AttentionOp::verify() {
         map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
       return emitOpError("expected projected permutations of one iteration space, one result "
                          "per dim of the operand");
-  if (!getLoopSizes())
+  if (!isDynamic() && !getLoopSizes())
     return emitOpError("expected operands whose static sizes agree");
   if (!getRoles())
     return emitOpError("expected one loop each for queries, keys, head and values, and at most ")

@@ -17,9 +17,9 @@ using Kind = Expression::Kind;
 /// softmax(scores) v, scores = q k^T after some steps.
 class Attention {
 public:
-  Attention(ContractOp first, const SetVector<Operation *> &between, OpOperand &probabilities)
+  Attention(ContractOp first, const SetVector<Operation *> &between, OpOperand &probabilities, SizeCodes &codes)
       : first(first), second(cast<ContractOp>(probabilities.getOwner())),
-        operandNumber(probabilities.getOperandNumber()), expressions(first->getResult(0), between),
+        operandNumber(probabilities.getOperandNumber()), expressions(first->getResult(0), between, codes),
         loops(expressions.loops) {}
 
   bool run() { return findSoftmax() && findOperands() && findRoles(); }
@@ -34,6 +34,10 @@ private:
   std::pair<Value, AffineMap> getOperand(OpBuilder &b, Expression *e);
   Value compute(OpBuilder &b, Expression *e, Digits &used);
   AffineMap mapOf(ArrayRef<int> digits, MLIRContext *context) const;
+  std::optional<SmallVector<int64_t>> getLoopSizes(ContractOp op) {
+    return expressions.getLoopSizes(llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>()),
+                                    op->getOperands());
+  }
 
   ContractOp first, second;
   unsigned operandNumber;
@@ -55,8 +59,10 @@ private:
 /// The loops of `second`, and the softmax over the one that it sums.
 bool Attention::findSoftmax() {
   auto maps = llvm::to_vector(second.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  SmallVector<int64_t> sizes = *second.getLoopSizes();
-  for (int64_t size : sizes)
+  std::optional<SmallVector<int64_t>> sizes = getLoopSizes(second);
+  if (!sizes)
+    return false;
+  for (int64_t size : *sizes)
     outer.push_back(loops.add(size));
   for (auto [i, digits] : llvm::enumerate(outer))
     if (!digits.empty() && !maps[2].isFunctionOfDim(i)) {
@@ -86,12 +92,14 @@ static bool hasLoop(const ScoreLoops &loops, const Expression *e, int loop) {
 
 bool Attention::findOperands() {
   auto maps = llvm::to_vector(first.getIndexingMaps().getAsValueRange<AffineMapAttr>());
-  SmallVector<int64_t> sizes = *first.getLoopSizes();
-  SmallVector<Digits> inner(sizes.size());
+  std::optional<SmallVector<int64_t>> sizes = getLoopSizes(first);
+  if (!sizes)
+    return false;
+  SmallVector<Digits> inner(sizes->size());
   for (auto [expr, index] : llvm::zip_equal(maps[2].getResults(), softmax.product->access))
     inner[cast<AffineDimExpr>(expr).getPosition()] = index;
   Digits sum;
-  for (auto [i, size] : llvm::enumerate(sizes))
+  for (auto [i, size] : llvm::enumerate(*sizes))
     if (!maps[2].isFunctionOfDim(i) && size != 1) {
       if (!sum.empty())
         return false;
@@ -133,7 +141,10 @@ void Attention::followResult() {
       return;
     Access next;
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
-      ArrayRef<int64_t> shape = expand.getResultType().getShape();
+      std::optional<SmallVector<int64_t>> known = expressions.codes.getShape(expand);
+      if (!known)
+        return;
+      ArrayRef<int64_t> shape = *known;
       for (auto [digits, group] : llvm::zip_equal(resultAccess, expand.getReassociationIndices())) {
         auto split = loops.split(digits, shape.slice(group.front(), group.size()));
         if (!split)
@@ -239,16 +250,16 @@ Value Attention::compute(OpBuilder &b, Expression *e, Digits &used) {
   SmallVector<AffineMap> maps;
   auto position = [&](int loop) { return llvm::find(used, loop) - used.begin(); };
   for (Expression *read : reads) {
-    auto [value, digits] = getView(b, loops, read->value, read->access);
+    auto [value, digits] = getView(b, expressions, read->value, read->access);
     SmallVector<AffineExpr> results;
     for (int loop : digits)
       results.push_back(b.getAffineDimExpr(position(loop)));
     inputs.push_back(value);
     maps.push_back(AffineMap::get(used.size(), 0, results, b.getContext()));
   }
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> shape;
   for (int loop : used)
-    shape.push_back(loops.size(loop));
+    shape.push_back(expressions.codes.getSize(b, loc, loops.size(loop)));
   Value empty = tensor::EmptyOp::create(b, loc, shape, e->type);
   maps.push_back(b.getMultiDimIdentityMap(used.size()));
   SmallVector<utils::IteratorType> kinds(used.size(), utils::IteratorType::parallel);
@@ -264,7 +275,7 @@ Value Attention::compute(OpBuilder &b, Expression *e, Digits &used) {
           case Kind::Index: {
             Value sum = arith::ConstantIndexOp::create(inside, loc, 0);
             for (int loop : loops.resolve(e->index)) {
-              Value size = arith::ConstantIndexOp::create(inside, loc, loops.size(loop));
+              Value size = getValueOrCreateConstantIndexOp(inside, loc, shape[position(loop)]);
               Value index = linalg::IndexOp::create(inside, loc, position(loop));
               sum = arith::AddIOp::create(inside, loc, arith::MulIOp::create(inside, loc, sum, size), index);
             }
@@ -289,7 +300,7 @@ std::pair<Value, AffineMap> Attention::getOperand(OpBuilder &b, Expression *e) {
   Digits digits;
   Value value;
   if (e->kind == Kind::Read)
-    std::tie(value, digits) = getView(b, loops, e->value, e->access);
+    std::tie(value, digits) = getView(b, expressions, e->value, e->access);
   // A diagonal becomes a separate tensor.
   if (!value || llvm::SmallDenseSet<int>(digits.begin(), digits.end()).size() != digits.size()) {
     digits.clear();
@@ -368,15 +379,16 @@ void Attention::replace(OpBuilder &b) {
     }
   }
   auto type = cast<RankedTensorType>(result.getType());
-  Value init = tensor::EmptyOp::create(b, loc, flat, type.getElementType());
+  const SizeCodes &codes = expressions.codes;
+  Value init = tensor::EmptyOp::create(b, loc, codes.getSizes(b, loc, flat), type.getElementType());
   maps.push_back(mapOf(digits, b.getContext()));
   int64_t query = int64_t(order.size()) - 4;
   auto attention = AttentionOp::create(b, loc, TypeRange{init.getType()}, b.getAffineMapArrayAttr(maps),
                                        b.getI64IntegerAttr(query), b.getArrayAttr(attributes), operands[0], operands[1],
                                        operands[2], ArrayRef<Value>(operands).drop_front(3), init);
   Value value = attention->getResult(0);
-  value = reshapeTo(b, loc, value, joined, groups, /*expands=*/false);
-  value = reshapeTo(b, loc, value, type.getShape(), groupUnits(counts), /*expands=*/true);
+  value = reshapeTo(b, loc, codes, value, joined, groups, /*expands=*/false);
+  value = reshapeTo(b, loc, codes, value, *expressions.codes.getShape(result), groupUnits(counts), /*expands=*/true);
   result.replaceAllUsesWith(value);
 }
 
@@ -397,7 +409,7 @@ static OpOperand *findWay(ContractOp product, SetVector<Operation *> &between) {
       if (user->getBlock() != product->getBlock())
         return nullptr;
       if (auto contract = dyn_cast<ContractOp>(user)) {
-        if (end || !contract.getOverwrite() || contract.isDpsInit(&use) || contract.isDynamic())
+        if (end || !contract.getOverwrite() || contract.isDpsInit(&use))
           return nullptr;
         end = &use;
       } else if (isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && between.size() < most) {
@@ -415,12 +427,13 @@ struct RecognizeAttention : spmd::impl::SpmdTargetAttentionBase<RecognizeAttenti
   void runOnOperation() override {
     SmallVector<ContractOp> products;
     getOperation().walk([&](ContractOp op) { products.push_back(op); });
+    SizeCodes codes(getOperation());
     for (ContractOp product : products) {
       SetVector<Operation *> between;
-      OpOperand *end = product.getOverwrite() && !product.isDynamic() ? findWay(product, between) : nullptr;
+      OpOperand *end = product.getOverwrite() ? findWay(product, between) : nullptr;
       if (!end)
         continue;
-      Attention attention(product, between, *end);
+      Attention attention(product, between, *end, codes);
       OpBuilder builder(&getContext());
       if (attention.run())
         attention.replace(builder);

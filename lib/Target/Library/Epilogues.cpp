@@ -212,7 +212,7 @@ struct Stage {
 
 class Epilogue {
 public:
-  explicit Epilogue(ContractOp product) : product(product) {}
+  Epilogue(ContractOp product, SizeCodes &codes) : product(product), codes(codes) {}
   bool match();
   void replace(OpBuilder &b);
 
@@ -225,7 +225,8 @@ private:
     bool isMatrix = false;
   };
   struct Sum {
-    Sum(Value scores, SetVector<Operation *> ops) : inside(std::move(ops)), expressions(scores, inside) {}
+    Sum(Value scores, SetVector<Operation *> ops, SizeCodes &codes)
+        : inside(std::move(ops)), expressions(scores, inside, codes) {}
     const SetVector<Operation *> inside;
     Expressions expressions;
     Access access; ///< The access of the stage.
@@ -247,6 +248,7 @@ private:
   static Access accessTo(ScoreLoops &loops, Value value);
 
   ContractOp product;
+  SizeCodes &codes;
   SetVector<Operation *> inside;
   SmallVector<Stage> stages;
   std::unique_ptr<Sum> sum;
@@ -306,7 +308,7 @@ bool Epilogue::areInOrder(const ScoreLoops &loops, const Access &x, const Access
 
 /// Whether the stage is the contraction plus up to two operands.
 std::unique_ptr<Epilogue::Sum> Epilogue::matchSum(const Stage &stage, Type type) {
-  auto sum = std::make_unique<Sum>(product->getResult(0), insideFrom(0, stage.numInside));
+  auto sum = std::make_unique<Sum>(product->getResult(0), insideFrom(0, stage.numInside), codes);
   ScoreLoops &loops = sum->expressions.loops;
   sum->access = accessTo(loops, stage.value);
   Expression *e = sum->expressions.read(stage.value, sum->access);
@@ -418,7 +420,7 @@ bool Epilogue::matchTo(Type type) {
     if (getElementTypeOrSelf(stages[i].value) != type)
       continue;
     SetVector<Operation *> between = insideFrom(stages[at].numInside, stages[i].numInside);
-    Expressions expressions(stages[at].value, between);
+    Expressions expressions(stages[at].value, between, codes);
     Access access = accessTo(expressions.loops, stages[i].value);
     Expression *e = expressions.read(stages[i].value, access);
     if (!e || !e->hasScores || !hasTypes(e, type))
@@ -436,7 +438,6 @@ bool Epilogue::matchTo(Type type) {
 }
 
 void Epilogue::replace(OpBuilder &b) {
-  ScoreLoops &loops = sum->expressions.loops;
   Operation *last = product;
   for (const Added &added : sum->added)
     if (Operation *op = added.read->value.getDefiningOp();
@@ -447,14 +448,14 @@ void Epilogue::replace(OpBuilder &b) {
   auto maps = llvm::to_vector(product.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<Value> values;
   for (const Added &added : sum->added) {
-    Value view = getView(b, loops, added.read->value, added.read->access).first;
+    Value view = getView(b, sum->expressions, added.read->value, added.read->access).first;
     SmallVector<AffineExpr> results;
     SmallVector<int64_t> shape;
     for (unsigned dim : added.dims) {
       results.push_back(maps[2].getResult(dim));
       shape.push_back(cast<ShapedType>(product.getC().getType()).getDimSize(dim));
     }
-    values.push_back(reshapeTo(b, loc, view, shape, added.groups, /*expands=*/false));
+    values.push_back(reshapeTo(b, loc, codes, view, shape, added.groups, /*expands=*/false));
     maps.push_back(AffineMap::get(maps[2].getNumDims(), 0, results, b.getContext()));
   }
   auto type = cast<RankedTensorType>(product->getResult(0).getType());
@@ -469,12 +470,12 @@ void Epilogue::replace(OpBuilder &b) {
                     ->getResult(0);
   if (std::optional<SmallVector<ReassociationIndices>> groups =
           computed == wanted ? std::nullopt : getReassociationIndicesForReshape(computed, wanted)) {
-    value = reshapeTo(b, loc, value, wanted.getShape(), *groups,
+    value = reshapeTo(b, loc, codes, value, wanted.getShape(), *groups,
                       /*expands=*/computed.getRank() < wanted.getRank());
   } else if (computed != wanted) {
     auto all = [](int64_t rank) { return SmallVector<ReassociationIndices>{llvm::to_vector<2>(llvm::seq(rank))}; };
-    value = reshapeTo(b, loc, value, {wanted.getNumElements()}, all(computed.getRank()), false);
-    value = reshapeTo(b, loc, value, wanted.getShape(), all(wanted.getRank()), true);
+    value = reshapeTo(b, loc, codes, value, {wanted.getNumElements()}, all(computed.getRank()), false);
+    value = reshapeTo(b, loc, codes, value, wanted.getShape(), all(wanted.getRank()), true);
   }
   result.replaceAllUsesWith(value);
 }
@@ -486,8 +487,9 @@ struct RecognizeEpilogues : spmd::impl::SpmdTargetEpiloguesBase<RecognizeEpilogu
       if (!op.isDynamic())
         products.push_back(op);
     });
+    SizeCodes codes(getOperation());
     for (ContractOp product : products) {
-      Epilogue epilogue(product);
+      Epilogue epilogue(product, codes);
       OpBuilder builder(&getContext());
       if (product->getNumResults() == 1 && !product.isFused() && epilogue.match())
         epilogue.replace(builder);

@@ -160,16 +160,31 @@ static bool isNeutral(Expression *e, Operation *combiner) {
   return value.getValue().isNegative() && (value.getValue().isInfinity() || value.getValue().isLargest());
 }
 
+std::optional<SmallVector<int64_t>> Expressions::getLoopSizes(ArrayRef<AffineMap> maps, ValueRange operands) {
+  SmallVector<int64_t> sizes(maps.front().getNumDims(), -1);
+  for (auto [map, operand] : llvm::zip_equal(maps, operands)) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    std::optional<SmallVector<int64_t>> shape = codes.getShape(operand);
+    if (!shape)
+      return std::nullopt;
+    for (auto [expr, size] : llvm::zip_equal(map.getResults(), *shape))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        sizes[dim.getPosition()] = size;
+  }
+  return llvm::is_contained(sizes, -1) ? std::nullopt : std::optional(sizes);
+}
+
 Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Access &access, bool isDeep) {
-  if (op.hasDynamicShape())
-    return nullptr;
   OpOperand *init = op.getDpsInitOperand(number);
   AffineMap map = op.getMatchingIndexingMap(init);
   if (!map.isProjectedPermutation())
     return nullptr;
   Body body(op, isDeep);
   Digits reduced;
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  std::optional<SmallVector<int64_t>> sizes = getLoopSizes(op.getIndexingMapsArray(), op->getOperands());
+  if (!sizes)
+    return nullptr;
   for (auto [expr, digits] : llvm::zip_equal(map.getResults(), access))
     body.loops[cast<AffineDimExpr>(expr).getPosition()] = digits;
   for (auto [i, kind] : llvm::enumerate(op.getIteratorTypesArray())) {
@@ -177,7 +192,7 @@ Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Acce
       continue;
     if (kind != utils::IteratorType::reduction || !reduced.empty())
       return nullptr;
-    body.loops[i] = reduced = loops.add(sizes[i]);
+    body.loops[i] = reduced = loops.add((*sizes)[i]);
   }
   Value yielded = op.getBlock()->getTerminator()->getOperand(number);
   if (op.getNumReductionLoops() == 0)
@@ -205,7 +220,7 @@ Expression *Expressions::result(linalg::LinalgOp op, unsigned number, const Acce
 
 Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (!type || !type.hasStaticShape())
+  if (!type || !codes.getShape(tensor))
     return nullptr;
   while (true) {
     if (tensor == scores) {
@@ -227,7 +242,10 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
       access = std::move(joined);
     } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
       Access expanded;
-      ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+      std::optional<SmallVector<int64_t>> known = codes.getShape(collapse.getSrc());
+      if (!known)
+        return nullptr;
+      ArrayRef<int64_t> shape = *known;
       for (auto [digits, group] : llvm::zip_equal(access, collapse.getReassociationIndices())) {
         auto split = loops.split(digits, shape.slice(group.front(), group.size()));
         if (!split)
@@ -247,7 +265,7 @@ Expression *Expressions::read(Value tensor, Access access, bool isDeep) {
     } else {
       break;
     }
-    if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
+    if (!codes.getShape(tensor))
       return nullptr;
   }
   DenseElementsAttr constant;
@@ -322,14 +340,14 @@ bool Expressions::equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits,
 // Tensors by loops
 //===----------------------------------------------------------------------===//
 
-Value spmd::target::reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape,
+Value spmd::target::reshapeTo(OpBuilder &b, Location loc, const SizeCodes &codes, Value value, ArrayRef<int64_t> shape,
                               ArrayRef<ReassociationIndices> groups, bool expands) {
   auto type = cast<RankedTensorType>(value.getType());
-  auto wanted = RankedTensorType::get(shape, type.getElementType());
+  RankedTensorType wanted = codes.getType(shape, type.getElementType());
   if (wanted == type)
     return value;
   if (expands)
-    return tensor::ExpandShapeOp::create(b, loc, wanted, value, groups);
+    return tensor::ExpandShapeOp::create(b, loc, wanted, value, groups, codes.getSizes(b, loc, shape));
   return tensor::CollapseShapeOp::create(b, loc, wanted, value, groups);
 }
 
@@ -349,8 +367,9 @@ SmallVector<ReassociationIndices> spmd::target::groupUnits(ArrayRef<int64_t> cou
   return groups;
 }
 
-std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const ScoreLoops &loops, Value value,
+std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const Expressions &expressions, Value value,
                                                const Access &access) {
+  const ScoreLoops &loops = expressions.loops;
   Location loc = value.getLoc();
   SmallVector<int64_t> split, flat, counts;
   SmallVector<ReassociationIndices> groups;
@@ -371,6 +390,6 @@ std::pair<Value, Digits> spmd::target::getView(OpBuilder &b, const ScoreLoops &l
       all.push_back(loop);
     }
   }
-  value = reshapeTo(b, loc, value, split, groups, /*expands=*/true);
-  return {reshapeTo(b, loc, value, flat, groupUnits(counts), /*expands=*/false), all};
+  value = reshapeTo(b, loc, expressions.codes, value, split, groups, /*expands=*/true);
+  return {reshapeTo(b, loc, expressions.codes, value, flat, groupUnits(counts), /*expands=*/false), all};
 }

@@ -11,6 +11,7 @@
 #ifndef SHARDKIT_LIB_TARGET_LIBRARY_SCOREEXPRESSIONS_H
 #define SHARDKIT_LIB_TARGET_LIBRARY_SCOREEXPRESSIONS_H
 
+#include "SizeCodes.h"
 #include "shardkit/Target/Common/Passes.h"
 #include <deque>
 
@@ -25,6 +26,8 @@ bool matchMove(Operation *op, Value &source, AffineMap &in, AffineMap &out, bool
 using Digits = SmallVector<int, 2>;
 /// The indices of an element, one for each dim.
 using Access = SmallVector<Digits>;
+
+// Sizes are codes (SizeCodes.h).
 
 class ScoreLoops {
 public:
@@ -71,7 +74,8 @@ class Expressions {
 public:
   /// Ops in `inlined` become expressions up to `scores`; elements of other tensors are
   /// leaves.
-  Expressions(Value scores, const SetVector<Operation *> &inlined) : scores(scores), inlined(inlined) {}
+  Expressions(Value scores, const SetVector<Operation *> &inlined, SizeCodes &codes)
+      : codes(codes), scores(scores), inlined(inlined) {}
 
   /// Null if the element cannot be expressed.
   Expression *read(Value tensor, Access access, bool isDeep = false);
@@ -80,7 +84,11 @@ public:
   /// Whether two expressions are equal if the loops in `pairs` are identified.
   bool equal(Expression *a, Expression *b, ArrayRef<std::pair<Digits, Digits>> pairs = {});
 
+  /// The sizes of the loops of an op, by the indexing maps of its operands; std::nullopt unless all are known.
+  std::optional<SmallVector<int64_t>> getLoopSizes(ArrayRef<AffineMap> maps, ValueRange operands);
+
   ScoreLoops loops;
+  SizeCodes &codes;
 
 private:
   struct Body;
@@ -95,12 +103,12 @@ private:
 };
 
 /// The groups of dims of sizes `shape` for each dim of the other type.
-Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups,
-                bool expands);
+Value reshapeTo(OpBuilder &b, Location loc, const SizeCodes &codes, Value value, ArrayRef<int64_t> shape,
+                ArrayRef<ReassociationIndices> groups, bool expands);
 /// Groups in which dims of size 1, marked by 0 in `counts`, belong to adjacent groups.
 SmallVector<ReassociationIndices> groupUnits(ArrayRef<int64_t> counts);
 /// A tensor whose dims are loops, with these loops.
-std::pair<Value, Digits> getView(OpBuilder &b, const ScoreLoops &loops, Value value, const Access &access);
+std::pair<Value, Digits> getView(OpBuilder &b, const Expressions &expressions, Value value, const Access &access);
 
 } // namespace mlir::spmd::target
 

@@ -48,6 +48,9 @@ Expected<Contraction> normalize(const sk_contraction_desc &desc, const int64_t (
   if (isFloat(result.in) != isFloat(result.out))
     return invalid(std::string("contraction of ") + dtypeName(result.in) + " into " + dtypeName(result.out) +
                    ", expected floats or integers throughout");
+  // Then strides of dims outside of one of size 0 are 0.
+  const bool isEmpty =
+      std::any_of(desc.dims, desc.dims + desc.num_dims, [](const auto &dim) { return dim.size == 0; });
   for (int i = 0; i < desc.num_dims; ++i) {
     const auto &dim = desc.dims[i];
     if (dim.size < 0 || dim.stride_a < 0 || dim.stride_b < 0 || dim.stride_c < 0)
@@ -66,15 +69,15 @@ Expected<Contraction> normalize(const sk_contraction_desc &desc, const int64_t (
     switch (dim.role) {
     case SK_BATCH:
       // A batch dim that one operand lacks is an ordinary m or n.
-      good = d.c != 0 || d.size == 0;
+      good = d.c != 0 || isEmpty;
       (d.a == 0 && d.b != 0 ? result.n : d.b == 0 && d.a != 0 ? result.m : result.batch).push_back(d);
       break;
     case SK_M:
-      good = d.b == 0 && (d.c != 0 || d.size == 0);
+      good = d.b == 0 && (d.c != 0 || isEmpty);
       result.m.push_back(d);
       break;
     case SK_N:
-      good = d.a == 0 && (d.c != 0 || d.size == 0);
+      good = d.a == 0 && (d.c != 0 || isEmpty);
       result.n.push_back(d);
       break;
     case SK_K:

@@ -10,18 +10,9 @@
 namespace shardkit::rt::cuda {
 
 struct Attention::Plan {
-  explicit Plan(const DriverApi &driver) : driver(driver) {}
-  ~Plan() {
-    for (CUdeviceptr memory : {workspace, partial})
-      if (memory)
-        driver.cuMemFree(memory);
-  }
-  const DriverApi &driver;
   sk_attention_desc desc; ///< Guards against an address that is used again.
   std::unique_ptr<CudnnAttention> library;
-  /// Of the library, and what blocks that share queries leave; recorded programs have
-  /// their addresses.
-  CUdeviceptr workspace = 0, partial = 0;
+  CUdeviceptr workspace = 0, partial = 0; ///< Of the library, and what blocks that share queries leave.
   int bias = -1; ///< The operand that is the library's.
   // Or a kernel of the runtime.
   std::string reason, work, kernel;
@@ -34,6 +25,8 @@ Attention::Attention(Device::Impl &device) : device_(device) {}
 
 Attention::~Attention() {
   plans_.clear();
+  for (auto &[memory, bytes] : scratch_)
+    device_.driver.cuMemFree(memory);
   if (cudnn_)
     (*device_.machine.cudnn())->cudnnDestroy(cudnn_);
 }
@@ -135,10 +128,23 @@ Status Attention::makeLibrary(const Call &call, Plan &plan) {
   const int64_t biasAlignment = plan.bias < 0 ? 16 : attentionAlignment(call.operands[plan.bias]);
   constexpr int64_t maxWorkspace = 32 << 20;
   SK_ASSIGN_OR_RETURN(plan.library, CudnnAttention::make(*api, {handle, nullptr}, shape, biasAlignment, maxWorkspace));
-  if (int64_t bytes = plan.library->workspaceBytes())
-    SK_RETURN_IF_ERROR(device_.driver.check(device_.allocate(&plan.workspace, size_t(bytes)),
-                                            device_.onGpu("allocating a workspace of cuDNN")));
+  if (int64_t bytes = plan.library->workspaceBytes()) {
+    SK_ASSIGN_OR_RETURN(plan.workspace, scratch(bytes));
+  }
   return {};
+}
+
+Expected<CUdeviceptr> Attention::scratch(int64_t bytes) {
+  const int64_t most = scratch_.empty() ? 0 : scratch_.back().second;
+  if (bytes > most) {
+    CUdeviceptr memory = 0;
+    const int64_t wanted = std::max(bytes, 2 * most);
+    SK_RETURN_IF_ERROR(
+        device_.driver.check(device_.allocate(&memory, size_t(wanted)),
+                             device_.onGpu("allocating " + std::to_string(wanted) + " bytes for attention")));
+    scratch_.emplace_back(memory, wanted);
+  }
+  return scratch_.back().first;
 }
 
 Status Attention::makeKernel(const Call &call, Plan &plan) {
@@ -190,20 +196,21 @@ Status Attention::makeKernel(const Call &call, Plan &plan) {
     plan.mergeBlocks = (work.rows * desc.values + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS;
     SK_ASSIGN_OR_RETURN(plan.merge, device_.programs.runtimeKernel(std::string("sk_attention_merge_") + type, text, 0));
     plan.kernel += ", keys in " + std::to_string(splits) + " parts";
-    SK_RETURN_IF_ERROR(
-        device_.driver.check(device_.allocate(&plan.partial, size_t(bytes)),
-                             device_.onGpu("allocating " + std::to_string(bytes) + " bytes for attention")));
+    SK_ASSIGN_OR_RETURN(plan.partial, scratch(bytes));
   }
   plan.work.assign(reinterpret_cast<const char *>(&work), sizeof work);
   return {};
 }
 
-Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call) {
+Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call, bool isSized) {
   SK_RETURN_IF_ERROR(check(call.desc));
-  auto plan = std::make_shared<Plan>(device_.driver);
+  auto plan = std::make_shared<Plan>();
   plan->desc = call.desc;
-  Status status = device_.options.attention == AttentionEngine::Kernel ? invalid("attention by cuDNN was not requested")
-                                                                       : makeLibrary(call, *plan);
+  const AttentionEngine engine = device_.options.attention;
+  Status status = engine == AttentionEngine::Kernel ? invalid("attention by cuDNN was not requested")
+                  : isSized && engine == AttentionEngine::Any
+                      ? invalid("attention of sizes that only the run knows is by cuDNN if that is requested")
+                      : makeLibrary(call, *plan);
   if (!status.ok() && device_.options.attention == AttentionEngine::Cudnn)
     return status;
   if (status.ok())
@@ -213,7 +220,7 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::make(const Call &call) {
   return plan;
 }
 
-Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call) {
+Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call, bool isSized) {
   const sk_attention_desc &desc = call.desc;
   Key key = {&desc, {}};
   for (size_t i = 0; const void *data : {call.q, call.k, call.v, static_cast<const void *>(call.out)})
@@ -228,12 +235,29 @@ Expected<std::shared_ptr<Attention::Plan>> Attention::plan(const Call &call) {
   for (const auto &[other, known] : plans_)
     if (known && other.alignments == key.alignments && isFor(*known))
       return plan = known;
-  SK_ASSIGN_OR_RETURN(plan, make(call));
+  SK_ASSIGN_OR_RETURN(plan, make(call, isSized));
   return plan;
 }
 
-Status Attention::run(const Call &call) {
-  SK_ASSIGN_OR_RETURN(const std::shared_ptr<Plan> plan, this->plan(call));
+Status Attention::runSized(const Call &call) {
+  constexpr size_t most = 1024;
+  const sk_attention_desc &desc = call.desc;
+  // Nothing to compute.
+  if (desc.queries == 0 || std::find(desc.batch, desc.batch + desc.num_batch, 0) != desc.batch + desc.num_batch)
+    return {};
+  std::string bytes(reinterpret_cast<const char *>(&desc), sizeof desc);
+  if (sized_.size() >= most && !sized_.count(bytes)) {
+    plans_.clear();
+    sized_.clear();
+  }
+  std::unique_ptr<sk_attention_desc> &known = sized_[std::move(bytes)];
+  if (!known)
+    known = std::make_unique<sk_attention_desc>(desc);
+  return run({*known, call.q, call.k, call.v, call.out, call.operands}, /*isSized=*/true);
+}
+
+Status Attention::run(const Call &call, bool isSized) {
+  SK_ASSIGN_OR_RETURN(const std::shared_ptr<Plan> plan, this->plan(call, isSized));
   const void *read[SK_MAX_ATTENTION_OPERANDS] = {};
   for (int i = 0; i < call.desc.num_operands; ++i)
     read[i] = call.operands[i];

@@ -392,6 +392,12 @@ Status Device::attention(const sk_attention_desc *desc, const void *q, const voi
                       [&] { return impl_->attention->run({*desc, q, k, v, out, operands}); });
 }
 
+Status Device::attentionSized(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
+                              const void *const *operands) {
+  return impl_->timed([&] { return impl_->lastKernel; },
+                      [&] { return impl_->attention->runSized({desc, q, k, v, out, operands}); });
+}
+
 Status Device::startCommunication() {
   auto start = [&]() -> Status {
     SK_RETURN_IF_ERROR(impl_->record(impl_->computed, impl_->compute));

@@ -276,7 +276,10 @@ public:
     void *out;
     const void *const *operands;
   };
-  Status run(const Call &call);
+  Status run(const Call &call) { return run(call, /*isSized=*/false); }
+  /// As run, of a descriptor that does not live on. By the runtime's kernels unless cuDNN is asked for, as it takes a
+  /// quarter of a second for each size.
+  Status runSized(const Call &call);
   const AttentionUses &uses() const { return uses_; }
 
 private:
@@ -286,14 +289,20 @@ private:
     std::array<uint8_t, 4 + SK_MAX_ATTENTION_OPERANDS> alignments; ///< q, k, v, out; operands.
     auto operator<=>(const Key &) const = default;
   };
-  Expected<std::shared_ptr<Plan>> plan(const Call &call);
-  Expected<std::shared_ptr<Plan>> make(const Call &call);
+  Status run(const Call &call, bool isSized);
+  Expected<std::shared_ptr<Plan>> plan(const Call &call, bool isSized);
+  Expected<std::shared_ptr<Plan>> make(const Call &call, bool isSized);
+  /// Memory that all calls share, as they run one after the other; recorded programs have its address.
+  Expected<CUdeviceptr> scratch(int64_t bytes);
   Status makeLibrary(const Call &call, Plan &plan);
   Status makeKernel(const Call &call, Plan &plan);
   Expected<cudnnHandle_t> cudnn(const CudnnApi &api);
   Device::Impl &device_;
   cudnnHandle_t cudnn_ = nullptr;              ///< Made when it is asked for first.
   std::map<Key, std::shared_ptr<Plan>> plans_; ///< Equal descriptors have one.
+  /// Descriptors of sizes that only the run knows, by their bytes.
+  std::map<std::string, std::unique_ptr<sk_attention_desc>> sized_;
+  std::vector<std::pair<CUdeviceptr, int64_t>> scratch_; ///< With bytes; each has at least twice those of the one before.
   AttentionUses uses_;
 };
 

@@ -12,6 +12,8 @@
 #include "shardkit/rt/Support/Threads.h"
 
 #include <chrono>
+#include <cstddef>
+#include <cstring>
 #include <exception>
 #include <unistd.h>
 
@@ -363,4 +365,12 @@ int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void 
                      void *out, const void *const *operands) {
   return onDevice(ctx, "sk_attention",
                   [&](cuda::Device &device) { return device.attention(desc, q, k, v, out, operands); });
+}
+
+int32_t sk_attention_at(sk_context *ctx, const sk_attention_desc *desc, const int64_t *dims, const void *q,
+                        const void *k, const void *v, void *out, const void *const *operands) {
+  sk_attention_desc sized = *desc;
+  std::memcpy(&sized.queries, dims, offsetof(sk_attention_desc, operand_dtypes) - offsetof(sk_attention_desc, queries));
+  return onDevice(ctx, "sk_attention_at",
+                  [&](cuda::Device &device) { return device.attentionSized(sized, q, k, v, out, operands); });
 }

@@ -1,13 +1,16 @@
-// Sizes that only the run knows, on emulated devices: each way in which kernels share work, and contractions of the library.
+// Sizes that only the run knows, on emulated devices (and on processors): each way in which kernels share work, and contractions of the library.
 // REQUIRES: shard-compile, shard-run, emulated-cuda
 // RUN: shard-compile %s --target=cuda --with-reference --fill-padding=lowest -o %t
-// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t --size=b=8 --random-inputs=1 --verify --repeat=3 --report=%t.json | FileCheck %s
+// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t --size=b=8 --size=n=3 --random-inputs=1 --verify --repeat=3 --report=%t.json | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REPORT < %t.json
-// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t --size=b=37 --random-inputs=1 --verify | FileCheck %s
-// RUN: %on-emulated-cuda shard-run %t --size=b=1 --random-inputs=1 --verify | FileCheck %s
-// RUN: %on-emulated-cuda shard-run %t --size=b=0 --random-inputs=1 --verify | FileCheck %s
-// RUN: %on-emulated-cuda env SK_EMU_LAZY=2 SK_EMU_DEVICES=4 shard-run %t --size=b=130 --backend=nccl --devices-per-process=auto --random-inputs=1 --verify | FileCheck %s
-// CHECK: verify: 8 functions, 9 results, all equal
+// RUN: %on-emulated-cuda env SK_EMU_RACES=1 shard-run %t --size=b=37 --size=n=3 --random-inputs=1 --verify | FileCheck %s
+// RUN: %on-emulated-cuda shard-run %t --size=b=1 --size=n=3 --random-inputs=1 --verify | FileCheck %s
+// RUN: %on-emulated-cuda shard-run %t --size=b=0 --size=n=3 --random-inputs=1 --verify | FileCheck %s
+// RUN: %on-emulated-cuda env SK_EMU_LAZY=2 SK_EMU_DEVICES=4 shard-run %t --size=b=130 --size=n=3 --backend=nccl --devices-per-process=auto --random-inputs=1 --verify | FileCheck %s
+// RUN: shard-compile %s --with-reference --fill-padding=lowest -o %t.cpu
+// RUN: shard-run %t.cpu --size=b=0 --size=n=3 --random-inputs=1 --verify | FileCheck %s
+// RUN: shard-run %t.cpu --size=b=37 --size=n=3 --random-inputs=1 --verify | FileCheck %s
+// CHECK: verify: 9 functions, 10 results, all equal
 // REPORT: "graphs": {
 // REPORT-NEXT: "recorded": {{[1-9]}}
 // RUN: shard-compile %s --target=cuda --emit=memref | FileCheck %s --check-prefix=KERNELS
@@ -16,6 +19,7 @@
 // KERNELS-DAG: gpu.func @transpose_
 // KERNELS-DAG: gpu.func @scatter_
 // KERNELS-DAG: spmd_rt.contract
+// KERNELS-DAG: spmd_rt.attention
 spmd.mesh @m = <["x"=2, "y"=2]>
 
 // Rows of known length, of a warp and of a block.
@@ -107,4 +111,31 @@ func.func @embed(%at: tensor<?xi32> {spmd.range = [0, 99], spmd.symbols = ["b"],
     linalg.yield %next : f32
   } -> tensor<100x64xf32>
   return %r : tensor<100x64xf32>
+}
+
+// Attention of unknown batch and length: one call, heads after a reshape.
+func.func @attend(%q: tensor<?x?x32xf32> {spmd.symbols = ["n", "b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {"y"}]>}, %k: tensor<?x?x32xf32> {spmd.symbols = ["n", "b", ""]}, %v: tensor<?x?x32xf32> {spmd.symbols = ["n", "b", ""]}) -> tensor<?x?x32xf32> attributes {spmd.bounds = {n = [1, 64], b = [0, 4096]}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.25 : f32
+  %n = tensor.dim %q, %c0 : tensor<?x?x32xf32>
+  %s = tensor.dim %q, %c1 : tensor<?x?x32xf32>
+  %qs = tensor.expand_shape %q [[0], [1], [2, 3]] output_shape [%n, %s, 4, 8] : tensor<?x?x32xf32> into tensor<?x?x4x8xf32>
+  %ks = tensor.expand_shape %k [[0], [1], [2, 3]] output_shape [%n, %s, 4, 8] : tensor<?x?x32xf32> into tensor<?x?x4x8xf32>
+  %vs = tensor.expand_shape %v [[0], [1], [2, 3]] output_shape [%n, %s, 4, 8] : tensor<?x?x32xf32> into tensor<?x?x4x8xf32>
+  %e = tensor.empty(%n, %s, %s) : tensor<?x4x?x?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %scores = linalg.contract indexing_maps = [affine_map<(b, h, i, j, d) -> (b, i, h, d)>, affine_map<(b, h, i, j, d) -> (b, j, h, d)>, affine_map<(b, h, i, j, d) -> (b, h, i, j)>] ins(%qs, %ks : tensor<?x?x4x8xf32>, tensor<?x?x4x8xf32>) outs(%f : tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %scaled = linalg.generic {indexing_maps = [affine_map<(b, h, i, j) -> (b, h, i, j)>, affine_map<(b, h, i, j) -> (b, h, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%scores : tensor<?x4x?x?xf32>) outs(%e : tensor<?x4x?x?xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.mulf %x, %scale : f32
+    linalg.yield %y : f32
+  } -> tensor<?x4x?x?xf32>
+  %p = linalg.softmax dimension(3) ins(%scaled : tensor<?x4x?x?xf32>) outs(%e : tensor<?x4x?x?xf32>) -> tensor<?x4x?x?xf32>
+  %e2 = tensor.empty(%n, %s) : tensor<?x?x4x8xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<?x?x4x8xf32>) -> tensor<?x?x4x8xf32>
+  %r = linalg.contract indexing_maps = [affine_map<(b, h, i, j, d) -> (b, h, i, j)>, affine_map<(b, h, i, j, d) -> (b, j, h, d)>, affine_map<(b, h, i, j, d) -> (b, i, h, d)>] ins(%p, %vs : tensor<?x4x?x?xf32>, tensor<?x?x4x8xf32>) outs(%f2 : tensor<?x?x4x8xf32>) -> tensor<?x?x4x8xf32>
+  %out = tensor.collapse_shape %r [[0], [1], [2, 3]] : tensor<?x?x4x8xf32> into tensor<?x?x32xf32>
+  return %out : tensor<?x?x32xf32>
 }

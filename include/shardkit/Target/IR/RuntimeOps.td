@@ -142,6 +142,8 @@ def SpmdRt_AttentionOp : SpmdRt_Op<"attention"> {
     /// Sizes of the loops, 1 for loops that no operand has; std::nullopt if they contradict
     /// each other or are dynamic.
     std::optional<SmallVector<int64_t>> getLoopSizes();
+    /// Whether only the run knows some of them.
+    bool isDynamic();
     struct Roles {
       int64_t queries = -1, keys = -1, head = -1, values = -1;
       SmallVector<int64_t> batch;

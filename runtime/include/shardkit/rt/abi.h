@@ -284,6 +284,11 @@ typedef struct sk_attention_desc {
 SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
                                const void *v, void *out, const void *const *operands);
 
+/* As sk_attention, of sizes and strides that are known at run time: the fields of the descriptor from queries to operands
+ * are dims[0], dims[1], ..., those of `desc` are not read. */
+SK_EXPORT int32_t sk_attention_at(sk_context *ctx, const sk_attention_desc *desc, const int64_t *dims, const void *q,
+                                  const void *k, const void *v, void *out, const void *const *operands);
+
 /* The device address of constant data of the program; uploaded once per device,
  * known by its host address. */
 SK_EXPORT int32_t sk_constant(sk_context *ctx, const void *host, int64_t bytes, const void **device);

@@ -96,6 +96,8 @@ public:
                        const void *second);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
                    const void *const *operands);
+  Status attentionSized(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
+                        const void *const *operands);
   /// Counts since the device was opened.
   const AttentionUses &attentionUses() const;
   const GraphUses &graphUses() const;
