@@ -129,9 +129,9 @@ private:
     if (options.reference) {
       cpu::buildReference(nested);
     } else if (options.emit == "tensor") {
-      isCuda ? cuda::buildToTensor(nested) : cpu::buildToTensor(nested, groupLoops);
+      isCuda ? cuda::buildToTensor(nested, groupLoops) : cpu::buildToTensor(nested, groupLoops);
     } else {
-      isCuda ? cuda::buildToKernels(nested) : cpu::buildToMemRef(nested, groupLoops);
+      isCuda ? cuda::buildToKernels(nested, groupLoops) : cpu::buildToMemRef(nested, groupLoops);
       if (options.emit != "memref")
         isCuda ? cuda::buildToLLVM(nested, options.chip) : cpu::buildToLLVM(nested, options.parallelWork);
     }

@@ -35,7 +35,7 @@ namespace {
 /// Emits the loops of a region.
 class Lowering {
 public:
-  Lowering(Block &block, GroupRegion &region) : block(block), region(region) {}
+  Lowering(Block &block, GroupRegion &region, bool forDevices) : block(block), region(region), forDevices(forDevices) {}
 
   void lower();
 
@@ -55,7 +55,7 @@ private:
   void assignStages();
   void lowerStage(ArrayRef<Operation *> ops, unsigned stage);
   void moveUsersBehind(Operation *first, Operation *last, unsigned stage);
-  Value emitAny(OpBuilder &b, Location loc, Value maskRow, Value row);
+  Value emitFlags(OpBuilder &b, Location loc, Value maskRow);
   Value emitMaskRow(OpBuilder &b, Location loc, Iteration &it);
   void emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it);
   void emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<Value> carried, Iteration &it);
@@ -66,6 +66,7 @@ private:
   Value emitNewPart(OpBuilder &b, Value value, ArrayRef<Part> parts, Iteration &it);
   Value emitRowsOf(OpBuilder &b, Location loc, Value value, int64_t dim, Iteration &it);
   Value emitScatter(OpBuilder &b, Location loc, Value rows, Value into, MaskedDims dims, Iteration &it);
+  Value emitScatterAtOnce(OpBuilder &b, Location loc, Value rows, Value into, MaskedDims dims, Iteration &it);
   SmallVector<OpFoldResult> getSizes(OpBuilder &b, Location loc, Value value, ArrayRef<Part> parts, Iteration &it);
   /// A structured op on these parts of its loops; `inits` replaces its inits.
   Operation *emitStructured(OpBuilder &b, linalg::LinalgOp op, ArrayRef<Part> loops, ValueRange inits, Iteration &it);
@@ -73,6 +74,7 @@ private:
 
   Block &block;
   GroupRegion &region;
+  const bool forDevices;
   DenseMap<Operation *, unsigned> stages;
 };
 
@@ -87,7 +89,7 @@ struct GroupLoops : spmd::impl::SpmdTargetGroupLoopsBase<GroupLoops> {
     for (Block *block : blocks)
       for (GroupRegion &region : target::findGroupRegions(*block, minProducts)) {
         target::limitCollectives(*block, region);
-        Lowering(*block, region).lower();
+        Lowering(*block, region, forDevices).lower();
       }
   }
 };
@@ -298,7 +300,46 @@ Value Lowering::emitNewPart(OpBuilder &b, Value value, ArrayRef<Part> parts, Ite
   return hasRows ? emitRowsOf(b, loc, slice, row, it) : slice;
 }
 
+/// Writes all rows of a group at once: out[p, v] = p == at[r] ? row[r, v] : out[p, v].
+Value Lowering::emitScatterAtOnce(OpBuilder &b, Location loc, Value rows, Value into, MaskedDims dims, Iteration &it) {
+  const unsigned rank = cast<RankedTensorType>(into.getType()).getRank();
+  SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), strides(rank, b.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, into);
+  Value part = into;
+  if (dims.group >= 0) {
+    offsets[dims.group] = it.group;
+    sizes[dims.group] = b.getIndexAttr(1);
+    part = tensor::ExtractSliceOp::create(b, loc, into, offsets, sizes, strides);
+  }
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  Value at = tensor::ExtractSliceOp::create(b, loc, it.rows, zero, OpFoldResult(it.count), one);
+  // The last loop is that over the rows of the group.
+  SmallVector<AffineExpr> out, from;
+  for (unsigned d = 0; d < rank; ++d) {
+    out.push_back(b.getAffineDimExpr(d));
+    from.push_back(b.getAffineDimExpr(d == unsigned(dims.row) ? rank : d));
+  }
+  SmallVector<AffineMap> maps{AffineMap::get(rank + 1, 0, b.getAffineDimExpr(rank)),
+                              AffineMap::get(rank + 1, 0, from, b.getContext()),
+                              AffineMap::get(rank + 1, 0, out, b.getContext())};
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::parallel);
+  kinds.push_back(utils::IteratorType::reduction);
+  Value written = linalg::GenericOp::create(b, loc, part.getType(), ValueRange{at, rows}, part, maps, kinds,
+                                            [&](OpBuilder &b, Location loc, ValueRange args) {
+                                              Value p = linalg::IndexOp::create(b, loc, dims.row);
+                                              Value isHere =
+                                                  arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, p, args[0]);
+                                              Value next = arith::SelectOp::create(b, loc, isHere, args[1], args[2]);
+                                              linalg::YieldOp::create(b, loc, next);
+                                            })
+                      .getResult(0);
+  return dims.group < 0 ? written
+                        : tensor::InsertSliceOp::create(b, loc, written, into, offsets, sizes, strides).getResult();
+}
+
 Value Lowering::emitScatter(OpBuilder &b, Location loc, Value rows, Value into, MaskedDims dims, Iteration &it) {
+  if (forDevices)
+    return emitScatterAtOnce(b, loc, rows, into, dims, it);
   auto type = cast<RankedTensorType>(into.getType());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
   SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
@@ -330,56 +371,38 @@ Value Lowering::emitMaskRow(OpBuilder &b, Location loc, Iteration &it) {
   return emitPart(b, region.mask.value, parts, it);
 }
 
-/// Whether any element of a row of the mask is true, or not zero.
-Value Lowering::emitAny(OpBuilder &b, Location loc, Value maskRow, Value row) {
-  auto type = cast<RankedTensorType>(maskRow.getType());
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  SmallVector<Value> at(type.getRank(), zero);
-  at[region.mask.dims.row] = row;
-  auto isSet = [&](OpBuilder &b) -> Value {
-    return target::emitIsSet(b, loc, tensor::ExtractOp::create(b, loc, maskRow, at));
-  };
-  SmallVector<int64_t> others;
-  for (int64_t d = 0; d < type.getRank(); ++d)
-    if (d != region.mask.dims.row && type.getDimSize(d) != 1)
-      others.push_back(d);
-  if (others.empty())
-    return isSet(b);
-  SmallVector<Value> limits;
-  for (int64_t d : others)
-    limits.push_back(getValueOrCreateConstantIndexOp(b, loc, tensor::getMixedSize(b, loc, maskRow, d)));
+/// Of each row whether any element of the mask is true, or not zero.
+Value Lowering::emitFlags(OpBuilder &b, Location loc, Value maskRow) {
+  const unsigned rank = cast<RankedTensorType>(maskRow.getType()).getRank(), row = region.mask.dims.row;
   Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
-  scf::LoopNest nest = scf::buildLoopNest(
-      b, loc, SmallVector<Value>(others.size(), zero), limits, SmallVector<Value>(others.size(), one), no,
-      [&](OpBuilder &b, Location loc, ValueRange indices, ValueRange args) -> scf::ValueVector {
-        for (auto [d, index] : llvm::zip_equal(others, indices))
-          at[d] = index;
-        return {arith::OrIOp::create(b, loc, args[0], isSet(b)).getResult()};
-      });
-  return nest.results.front();
+  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(tensor::getMixedSize(b, loc, maskRow, row)), b.getI1Type());
+  Value flags = linalg::FillOp::create(b, loc, no, empty).getResult(0);
+  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, b.getAffineDimExpr(row))};
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::reduction);
+  kinds[row] = utils::IteratorType::parallel;
+  return linalg::GenericOp::create(b, loc, flags.getType(), maskRow, flags, maps, kinds,
+                                   [](OpBuilder &b, Location loc, ValueRange args) {
+                                     Value isSet = target::emitIsSet(b, loc, args[0]);
+                                     linalg::YieldOp::create(b, loc,
+                                                             arith::OrIOp::create(b, loc, args[1], isSet).getResult());
+                                   })
+      .getResult(0);
 }
 
 /// The indices of the rows that count for the group.
 void Lowering::emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it) {
-  const int64_t dim = region.mask.dims.row;
-  OpFoldResult size = tensor::getMixedSize(b, loc, maskRow, dim);
-  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(size), b.getIndexType());
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value limit = getValueOrCreateConstantIndexOp(b, loc, size);
-  auto loop = scf::ForOp::create(b, loc, zero, limit, one, ValueRange{empty, zero},
-                                 [&](OpBuilder &b, Location loc, Value row, ValueRange args) {
-                                   Value isSet = emitAny(b, loc, maskRow, row);
-                                   // Without a branch: the next row overwrites one that is not counted.
-                                   Value rows = tensor::InsertOp::create(b, loc, row, args[0], args[1]);
-                                   Value more = arith::SelectOp::create(b, loc, isSet, one, zero);
-                                   Value count = arith::AddIOp::create(b, loc, args[1], more);
-                                   scf::YieldOp::create(b, loc, ValueRange{rows, count});
-                                 });
-  it.rows = loop.getResult(0);
-  // What the count is at most, for the memory of what has rows.
+  OpFoldResult size = tensor::getMixedSize(b, loc, maskRow, region.mask.dims.row), one = b.getIndexAttr(1);
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
-  it.count = affine::AffineMinOp::create(b, loc, AffineMap::get(2, 0, {d0, d1}, b.getContext()),
-                                         ValueRange{loop.getResult(1), limit});
+  OpFoldResult length = affine::makeComposedFoldedAffineApply(b, loc, d0 + 1, {size});
+  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(length), b.getIndexType());
+  auto found = target::FindRowsOp::create(b, loc, TypeRange{empty.getType()}, emitFlags(b, loc, maskRow), empty);
+  Value all = found.getResult().front();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  it.rows = tensor::ExtractSliceOp::create(b, loc, all, one, size, one);
+  // What the count is at most, for the memory of what has rows.
+  it.count = affine::AffineMinOp::create(
+      b, loc, AffineMap::get(2, 0, {d0, d1}, b.getContext()),
+      ValueRange{tensor::ExtractOp::create(b, loc, all, zero), getValueOrCreateConstantIndexOp(b, loc, size)});
 }
 
 void Lowering::emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<Value> carried, Iteration &it) {

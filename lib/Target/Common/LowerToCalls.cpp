@@ -472,6 +472,11 @@ void LowerToCalls::runOnOperation() {
       auto callee = declare(b, attention.isDynamic() ? "sk_attention_at" : "sk_attention",
                             SmallVector<Type>(args.size(), ptr), i32);
       func::CallOp::create(b, loc, callee, args);
+    } else if (auto find = dyn_cast<FindRowsOp>(op)) {
+      Value count = arith::IndexCastOp::create(b, loc, i64, memref::DimOp::create(b, loc, find.getFlags(), 0));
+      func::CallOp::create(
+          b, loc, declare(b, "sk_find_rows", {ptr, ptr, i64, ptr}, i32),
+          ValueRange{context, getPointer(b, loc, find.getFlags()), count, getPointer(b, loc, find.getInit())});
     } else if (auto layer = dyn_cast<spmd::target::CallOp>(op)) {
       // Functions pass memrefs as their addresses: see buildLoopsToLLVM.
       SmallVector<Value> args{context};

@@ -31,7 +31,9 @@ void spmd::target::buildFused(OpPassManager &pm, bool forDevices, bool groupLoop
   f.addPass(createCSEPass());
   if (groupLoops) {
     f.addPass(createConvertElementwiseToLinalgPass());
-    f.addPass(createSpmdTargetGroupLoops());
+    SpmdTargetGroupLoopsOptions loops;
+    loops.forDevices = forDevices;
+    f.addPass(createSpmdTargetGroupLoops(loops));
   }
   f.addPass(createSpmdTargetContractions());
   f.addPass(createConvertElementwiseToLinalgPass());

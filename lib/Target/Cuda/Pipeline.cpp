@@ -6,16 +6,16 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
-void spmd::cuda::buildToTensor(OpPassManager &pm) {
-  target::buildFused(pm, /*forDevices=*/true, /*groupLoops=*/false);
+void spmd::cuda::buildToTensor(OpPassManager &pm, bool groupLoops) {
+  target::buildFused(pm, /*forDevices=*/true, groupLoops);
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createSpmdCudaRows());
   f.addPass(createCanonicalizerPass());
   f.addPass(createCSEPass());
 }
 
-void spmd::cuda::buildToKernels(OpPassManager &pm) {
-  cuda::buildToTensor(pm);
+void spmd::cuda::buildToKernels(OpPassManager &pm, bool groupLoops) {
+  cuda::buildToTensor(pm, groupLoops);
   target::buildBuffers(pm);
   pm.addPass(createSpmdCudaKernels());
 }

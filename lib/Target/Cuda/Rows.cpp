@@ -23,8 +23,7 @@ using namespace mlir::spmd::target;
 
 /// Whether an op can be computed row by row for some choice of rows.
 static bool canComputeRows(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 ||
-      getDeviceScatter(op))
+  if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op) || op->getNumResults() != 1 || getDeviceScatter(op))
     return false;
   for (AffineMap map : op.getIndexingMapsArray())
     if (!map.isProjectedPermutation())

@@ -94,8 +94,8 @@ Value spmd::cuda::emitLinks(OpBuilder &b, linalg::LinalgOp op, const DeviceScatt
     offsets[0] = b.getIndexAttr(half);
     sizes[0] = b.getIndexAttr(1);
     auto whole = cast<MemRefType>(links.getType());
-    MemRefType type = memref::SubViewOp::inferRankReducedResultType(whole.getShape().drop_front(), whole, offsets,
-                                                                    sizes, strides);
+    MemRefType type =
+        memref::SubViewOp::inferRankReducedResultType(whole.getShape().drop_front(), whole, offsets, sizes, strides);
     halves.push_back(memref::SubViewOp::create(b, loc, type, links, offsets, sizes, strides));
   }
   SmallVector<Value> ins;
@@ -171,8 +171,7 @@ void spmd::cuda::emitScatter(OpBuilder &b, linalg::LinalgOp op, const DeviceScat
   SmallVector<Value> indices = scatter.match.emitIndices(
       b, emitter.ivs, [&](OpBuilder &b, OpOperand &operand) { return emitter.load(b, operand); });
   for (auto [address, position] : llvm::zip_equal(scatter.match.getAddresses(), indices)) {
-    Value isInBounds =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, value(sizes[address.loop]));
+    Value isInBounds = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, value(sizes[address.loop]));
     acts = arith::AndIOp::create(b, loc, acts, isInBounds);
     emitter.ivs[address.loop] = position;
   }

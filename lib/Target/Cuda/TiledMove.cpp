@@ -116,9 +116,9 @@ void spmd::cuda::emitTiledMove(OpBuilder &b, linalg::LinalgOp op, const TiledMov
       Value inRead = alongRead ? fast : other, inWrite = alongRead ? other : fast;
       Value atRead = arith::AddIOp::create(b, loc, read, inRead);
       Value atWrite = arith::AddIOp::create(b, loc, write, inWrite);
-      Value inside = arith::AndIOp::create(
-          b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, sizeOfRead),
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite, sizeOfWrite));
+      Value inside =
+          arith::AndIOp::create(b, loc, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atRead, sizeOfRead),
+                                arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, atWrite, sizeOfWrite));
       auto guard = scf::IfOp::create(b, loc, inside, /*withElseRegion=*/false);
       OpBuilder then = OpBuilder::atBlockBegin(guard.thenBlock());
       emitter.ivs[move.readLoop] = atRead;

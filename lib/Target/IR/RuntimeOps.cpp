@@ -215,6 +215,9 @@ void ContractWidenedOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<M
 void AttentionOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
 }
+void FindRowsOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
+  addEffects(*this, false, e);
+}
 void CallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &e) {
   addEffects(*this, false, e);
   e.emplace_back(MemoryEffects::Write::get()); // It may have collectives.
@@ -269,6 +272,13 @@ AliasingValueList ContractWidenedOp::getAliasingValues(OpOperand &operand, const
 bool AttentionOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
 bool AttentionOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
 AliasingValueList AttentionOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
+  if (isDpsInit(&operand))
+    return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
+  return {};
+}
+bool FindRowsOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) { return !isDpsInit(&operand); }
+bool FindRowsOp::bufferizesToMemoryWrite(OpOperand &operand, const AnalysisState &) { return isDpsInit(&operand); }
+AliasingValueList FindRowsOp::getAliasingValues(OpOperand &operand, const AnalysisState &) {
   if (isDpsInit(&operand))
     return {{getTiedOpResult(&operand), BufferRelation::Equivalent}};
   return {};
@@ -383,6 +393,10 @@ LogicalResult ContractWidenedOp::bufferize(RewriterBase &rewriter, const Bufferi
 LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                      BufferizationState &state) {
   return bufferizeDps(*this, rewriter, options, state, false, false);
+}
+LogicalResult FindRowsOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
+                                    BufferizationState &state) {
+  return bufferizeDps(*this, rewriter, options, state, true, false);
 }
 LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                       BufferizationState &state) {

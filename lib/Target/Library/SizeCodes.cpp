@@ -19,8 +19,8 @@ SizeCodes::~SizeCodes() = default;
 
 std::optional<int64_t> SizeCodes::encode(AffineExpr size) {
   if (auto constant = dyn_cast<AffineConstantExpr>(size)) {
-    const bool isAmbiguous =
-        llvm::any_of(kPrimes, [&](int64_t prime) { return constant.getValue() % prime == 0; }) || constant.getValue() < 0;
+    const bool isAmbiguous = llvm::any_of(kPrimes, [&](int64_t prime) { return constant.getValue() % prime == 0; }) ||
+                             constant.getValue() < 0;
     return isAmbiguous ? std::nullopt : std::optional(constant.getValue());
   }
   auto product = dyn_cast<AffineBinaryOpExpr>(size);
@@ -54,8 +54,7 @@ std::optional<SmallVector<int64_t>> SizeCodes::getShape(Value tensor) {
 }
 
 bool SizeCodes::isKnown(int64_t code) const {
-  return llvm::none_of(ArrayRef(kPrimes).take_front(factors.size()),
-                       [&](int64_t prime) { return code % prime == 0; });
+  return llvm::none_of(ArrayRef(kPrimes).take_front(factors.size()), [&](int64_t prime) { return code % prime == 0; });
 }
 
 OpFoldResult SizeCodes::getSize(OpBuilder &b, Location loc, int64_t code) const {

@@ -49,8 +49,7 @@ Expected<Contraction> normalize(const sk_contraction_desc &desc, const int64_t (
     return invalid(std::string("contraction of ") + dtypeName(result.in) + " into " + dtypeName(result.out) +
                    ", expected floats or integers throughout");
   // Then strides of dims outside of one of size 0 are 0.
-  const bool isEmpty =
-      std::any_of(desc.dims, desc.dims + desc.num_dims, [](const auto &dim) { return dim.size == 0; });
+  const bool isEmpty = std::any_of(desc.dims, desc.dims + desc.num_dims, [](const auto &dim) { return dim.size == 0; });
   for (int i = 0; i < desc.num_dims; ++i) {
     const auto &dim = desc.dims[i];
     if (dim.size < 0 || dim.stride_a < 0 || dim.stride_b < 0 || dim.stride_c < 0)

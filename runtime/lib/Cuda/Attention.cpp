@@ -13,7 +13,7 @@ struct Attention::Plan {
   sk_attention_desc desc; ///< Guards against an address that is used again.
   std::unique_ptr<CudnnAttention> library;
   CUdeviceptr workspace = 0, partial = 0; ///< Of the library, and what blocks that share queries leave.
-  int bias = -1; ///< The operand that is the library's.
+  int bias = -1;                          ///< The operand that is the library's.
   // Or a kernel of the runtime.
   std::string reason, work, kernel;
   CUfunction function = nullptr, merge = nullptr;

@@ -392,6 +392,15 @@ Status Device::attention(const sk_attention_desc *desc, const void *q, const voi
                       [&] { return impl_->attention->run({*desc, q, k, v, out, operands}); });
 }
 
+Status Device::findRows(const uint8_t *flags, int64_t count, int64_t *rows) {
+  return impl_->timed([] { return std::string("sk_find_rows"); },
+                      [&] {
+                        void *args[] = {&flags, &count, &rows};
+                        impl_->lastKernel = "sk_rows_found";
+                        return impl_->launchRuntimeKernel(impl_->compute, "sk_rows_found", /*elements=*/1, args);
+                      });
+}
+
 Status Device::attentionSized(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
                               const void *const *operands) {
   return impl_->timed([&] { return impl_->lastKernel; },

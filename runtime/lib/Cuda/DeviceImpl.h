@@ -302,7 +302,8 @@ private:
   std::map<Key, std::shared_ptr<Plan>> plans_; ///< Equal descriptors have one.
   /// Descriptors of sizes that only the run knows, by their bytes.
   std::map<std::string, std::unique_ptr<sk_attention_desc>> sized_;
-  std::vector<std::pair<CUdeviceptr, int64_t>> scratch_; ///< With bytes; each has at least twice those of the one before.
+  std::vector<std::pair<CUdeviceptr, int64_t>>
+      scratch_; ///< With bytes; each has at least twice those of the one before.
   AttentionUses uses_;
 };
 

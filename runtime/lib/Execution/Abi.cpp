@@ -335,6 +335,20 @@ template <typename Fn> static int32_t onDevice(sk_context *ctx, const char *name
   }
 }
 
+int32_t sk_find_rows(sk_context *ctx, const uint8_t *flags, int64_t count, int64_t *rows) {
+  if (ctx->status)
+    return ctx->status;
+  if (ctx->device)
+    return onDevice(ctx, "sk_find_rows", [&](cuda::Device &device) { return device.findRows(flags, count, rows); });
+  int64_t found = 0;
+  for (int64_t row = 0; row < count; ++row) {
+    rows[1 + found] = row; // The next row overwrites one whose flag is not set.
+    found += flags[row] != 0;
+  }
+  rows[0] = found;
+  return 0;
+}
+
 int32_t sk_launch(sk_context *ctx, const sk_kernel *kernel, int64_t x, int64_t y, int64_t z, void *const *args) {
   return onDevice(ctx, "sk_launch", [&](cuda::Device &device) { return device.launch(kernel, x, y, z, args); });
 }

@@ -86,9 +86,11 @@ def SpmdTargetGroupLoops : Pass<"spmd-target-group-loops", "::mlir::func::FuncOp
     that a group has.
   }];
   let options = [Option<"minProducts", "min-products", "int64_t", "64",
-    "Elements that the matrix of a group must have">];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::affine::AffineDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
+    "Elements that the matrix of a group must have">,
+    Option<"forDevices", "for-devices", "bool", "false",
+    "Whether all rows of a group are written at once, as a scatter; else one after the other">];
+  let dependentDialects = ["::mlir::spmd::target::SpmdRtDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
     "::mlir::arith::ArithDialect"];
 }
 

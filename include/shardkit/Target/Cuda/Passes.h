@@ -26,9 +26,9 @@ void registerCudaTarget(DialectRegistry &registry);
 // Passes on one module of functions without calls.
 
 /// Fuses ops on tensors.
-void buildToTensor(OpPassManager &pm);
+void buildToTensor(OpPassManager &pm, bool groupLoops);
 /// The same, bufferizes, and makes kernels.
-void buildToKernels(OpPassManager &pm);
+void buildToKernels(OpPassManager &pm, bool groupLoops);
 /// Lowers the host code to LLVM dialect, with the PTX of the kernels as a constant.
 void buildToLLVM(OpPassManager &pm, StringRef chip);
 

@@ -261,6 +261,26 @@ def SpmdRt_CallOp : SpmdRt_Op<"call", [AttrSizedOperandSegments]> {
   }];
 }
 
+def SpmdRt_FindRowsOp : SpmdRt_Op<"find_rows"> {
+  let summary = "The rows of which a flag is set, for sk_find_rows";
+  let description = [{
+    The result has one element more than there are flags: the number of those that are set, then their positions in
+    ascending order. What follows these is not defined, and the init is not read.
+
+    ```mlir
+    %rows = spmd_rt.find_rows ins(%flags : tensor<8xi1>) outs(%init : tensor<9xindex>) -> tensor<9xindex>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$flags, AnyShaped:$init);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    `ins` `(` $flags `:` type($flags) `)` `outs` `(` $init `:` type($init) `)` attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }
+  }];
+}
+
 def SpmdRt_CoordinateOp : Op<SpmdRt_Dialect, "coordinate", [Pure]> {
   let summary = "(rank / stride) mod size";
   let arguments = (ins I64Attr:$stride, I64Attr:$size);

@@ -134,6 +134,10 @@ SK_EXPORT int32_t sk_contraction(sk_context *ctx, const sk_contraction_desc *des
 SK_EXPORT int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, const int64_t *dims,
                                     const void *a, const void *b, void *c);
 
+/* rows[0] is how many of `count` flags are not 0, rows[1], rows[2], ... are the positions of these, ascending. `rows`
+ * has count + 1 elements. */
+SK_EXPORT int32_t sk_find_rows(sk_context *ctx, const uint8_t *flags, int64_t count, int64_t *rows);
+
 /* How a weight of few bits stores a number. SK_NUMBER_TABLE: four bits of a byte, which number a float of a table.
  * SK_NUMBER_I8: a signed byte. SK_NUMBER_E4M3: a byte of F8E4M3FN. SK_NUMBER_I6: four bits of a byte and above them two
  * of another one, minus 32. */
@@ -284,8 +288,8 @@ typedef struct sk_attention_desc {
 SK_EXPORT int32_t sk_attention(sk_context *ctx, const sk_attention_desc *desc, const void *q, const void *k,
                                const void *v, void *out, const void *const *operands);
 
-/* As sk_attention, of sizes and strides that are known at run time: the fields of the descriptor from queries to operands
- * are dims[0], dims[1], ..., those of `desc` are not read. */
+/* As sk_attention, of sizes and strides that are known at run time: the fields of the descriptor from queries to
+ * operands are dims[0], dims[1], ..., those of `desc` are not read. */
 SK_EXPORT int32_t sk_attention_at(sk_context *ctx, const sk_attention_desc *desc, const int64_t *dims, const void *q,
                                   const void *k, const void *v, void *out, const void *const *operands);
 

@@ -330,3 +330,27 @@ KERNEL sk_finish(const sk_finish_work *work, void *c, const void *first, const v
     store_float(work->dtype, c, at, x);
   }
 }
+
+/* One block: each thread takes a range of the flags, behind those of the threads before it. */
+static __attribute__((address_space(3))) int64_t found_before[SK_KERNEL_THREADS];
+KERNEL sk_rows_found(const uint8_t *flags, int64_t count, int64_t *rows) {
+  const int64_t me = __nvvm_read_ptx_sreg_tid_x(), each = (count + SK_KERNEL_THREADS - 1) / SK_KERNEL_THREADS;
+  const int64_t begin = me * each < count ? me * each : count, end = begin + each < count ? begin + each : count;
+  int64_t found = 0;
+  for (int64_t row = begin; row < end; ++row)
+    found += flags[row] != 0;
+  /* Sums of ever more threads. */
+  found_before[me] = found;
+  for (int64_t step = 1; step < SK_KERNEL_THREADS; step *= 2) {
+    __nvvm_bar_sync(0);
+    const int64_t before = me >= step ? found_before[me - step] : 0;
+    __nvvm_bar_sync(0);
+    found_before[me] += before;
+  }
+  int64_t at = found_before[me] - found;
+  for (int64_t row = begin; row < end; ++row)
+    if (flags[row])
+      rows[1 + at++] = row;
+  if (me == SK_KERNEL_THREADS - 1)
+    rows[0] = at;
+}

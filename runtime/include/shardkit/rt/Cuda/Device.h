@@ -90,10 +90,11 @@ public:
   Expected<const void *> constant(const void *host, int64_t bytes);
   void *failureWord();
   Status contract(const sk_contraction_desc *desc, const void *a, const void *b, void *c);
-  /// Of a descriptor that is valid during the call alone: for sizes that only the run knows.
+  /// The descriptor is valid during the call alone: for sizes that only the run knows.
   Status contractSized(const sk_contraction_desc &desc, const void *a, const void *b, void *c);
   Status contractFused(const sk_fused_contraction_desc *desc, const void *a, const void *b, void *c, const void *first,
                        const void *second);
+  Status findRows(const uint8_t *flags, int64_t count, int64_t *rows);
   Status attention(const sk_attention_desc *desc, const void *q, const void *k, const void *v, void *out,
                    const void *const *operands);
   Status attentionSized(const sk_attention_desc &desc, const void *q, const void *k, const void *v, void *out,
