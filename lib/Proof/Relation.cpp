@@ -327,7 +327,8 @@ std::optional<Fact> proof::applyMove(const Fact &fact, const Move &move, const M
               dim.form->toString(mesh);
         return std::nullopt;
       }
-      next = own->substitute(kOwn, size, target);
+      // The index in all of a dim. That of one element has no digits which could be replaced.
+      next = isOuter ? own->substitute(kOwn, size, target) : std::optional(target);
     }
     if (!next || next->uses(IndexTerm::Kind::Loop, kOwn)) {
       isModelled = false;
@@ -431,7 +432,10 @@ std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t
         result.dims.push_back({globalResult[d], std::nullopt, {}});
       continue;
     }
-    if (!noneAny)
+    // Of equal elements any will do: each device has all of them.
+    bool areWhole = llvm::all_of(llvm::seq<size_t>(beginIn, a),
+                                 [&](size_t d) { return fact.dims[d].form || localShape[d] == fact.dims[d].size; });
+    if (!noneAny && !areWhole)
       return std::nullopt;
     // One index of the group, by ranks and one local index.
     IndexForm flat;
@@ -443,8 +447,8 @@ std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t
         return std::nullopt;
       flatten.push_back(
           {IndexTerm::Kind::Loop, unsigned(d), 1, localShape[d], IndexTerm::Kind::Loop, kOwn, localStride});
-      if (dim.form) {
-        std::optional<IndexForm> renamed = dim.form->rename(flatten.back());
+      if (dim.form || dim.size > 1) {
+        std::optional<IndexForm> renamed = dim.form.value_or(IndexForm::ofLoop(d, dim.size)).rename(flatten.back());
         std::optional<IndexForm> sum = renamed ? flat.plus(*renamed, globalStride) : std::nullopt;
         if (!sum)
           return std::nullopt;
@@ -501,7 +505,8 @@ bool proof::haveSameElements(const Fact &found, const Fact &expected, int64_t nu
     auto &[a, b] = pair;
     if (!a.form || (b.form && *a.form == *b.form))
       continue;
-    if (!b.form)
+    // Only the first index is inside of a dim of one element.
+    if (!b.form || (b.size == 1 && *a.form == IndexForm(0)))
       continue;
     same = false;
     for (const IndexForm *form : {&*a.form, &*b.form})

@@ -198,6 +198,9 @@ func.func @shard_of_one(%w: tensor<4xf32>) -> tensor<1xf32> {
   %0 = tensor.extract_slice %w[2] [1] [1] : tensor<4xf32> to tensor<1xf32>
   return %0 : tensor<1xf32>
 }
+func.func @sliced_one(%w: tensor<1xf32>) -> tensor<1xf32> {
+  return %w : tensor<1xf32>
+}
 func.func @inserted(%a: tensor<4xf32>, %n: tensor<index>, %w: tensor<4xf32>) -> tensor<4xf32> {
   %at = tensor.extract %n[] : tensor<index>
   %0 = tensor.extract_slice %a[0] [%at] [1] : tensor<4xf32> to tensor<?xf32>
@@ -575,6 +578,12 @@ func.func @shard_of_one(%w: tensor<4xf32>) -> (tensor<1xf32> {spmd.sharding = #s
   %0 = tensor.extract_slice %w[2] [1] [1] : tensor<4xf32> to tensor<1xf32>
   %1 = spmd.all_slice %0 <@m, [{"y"}]> : tensor<1xf32> -> tensor<1xf32>
   return %1 : tensor<1xf32>
+}
+// Only the first device along y has the element.
+// CHECK: @sliced_one: {{refused|not decided}}
+func.func @sliced_one(%w: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = spmd.all_slice %w <@m, [{"y"}]> : tensor<1xf32> -> tensor<1xf32>
+  return %0 : tensor<1xf32>
 }
 // All of %a is inserted, not the first %n elements.
 // CHECK: @inserted: {{refused|not decided}}
