@@ -1,6 +1,7 @@
 //===- BlockProver.cpp - Visits the local program -------------------------===//
 
 #include "BlockProver.h"
+#include "Lanes.h"
 #include "LocalOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,8 +42,10 @@ void BlockProver::visit(Operation &op) {
     visitEqualConcat(concat, values);
     visitWindowConcat(concat, values);
   }
-  if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars()))
+  if (std::optional<Structured> structured = readStructured(&op, values.terms, values.getScalars())) {
+    findReadsInside(*structured, values.terms);
     return visitStructured(op, *structured, values);
+  }
   if (!isReshape(&op))
     visitOpaque(op, values);
 }

@@ -96,8 +96,20 @@ SmallVector<int64_t, 6> GlobalProgram::compose(ArrayRef<int64_t> sum, const SumL
 }
 
 TermId GlobalProgram::substitute(TermId id, const SumList &at) {
-  if (!terms.hasLoops(id))
+  if (!unfolding.isOn)
+    return terms.hasLoops(id) ? substituteOnce(id, at) : id;
+  if (unfolding.at == &at)
+    if (auto it = unfolding.substituted.find(id); it != unfolding.substituted.end())
+      return it->second;
+  if (--unfolding.left < 0)
     return id;
+  TermId result = substituteOnce(id, at);
+  if (unfolding.at == &at)
+    unfolding.substituted[id] = result;
+  return result;
+}
+
+TermId GlobalProgram::substituteOnce(TermId id, const SumList &at) {
   Term term = terms[id]; // the table grows
   auto substituteAll = [&] {
     return llvm::map_to_vector<3>(term.operands, [&](TermId operand) { return substitute(operand, at); });
@@ -131,6 +143,20 @@ TermId GlobalProgram::substitute(TermId id, const SumList &at) {
   }
 }
 
+SmallVector<RankDigit, 2> GlobalProgram::getVarying(TermId id) const {
+  SmallVector<RankDigit, 2> ranks;
+  (void)terms.anyTerm(id, [&](TermId next) {
+    const Term &term = terms[next];
+    bool isRead = term.kind == Term::Kind::Element || (term.kind == Term::Kind::Lookup && term.numbers[0] < 0);
+    if (isRead)
+      for (const RankDigit &rank : classes[term.numbers[term.kind == Term::Kind::Element ? 0 : 1]].varying)
+        if (!without(ranks, rank))
+          ranks = unite(ranks, rank);
+    return false;
+  });
+  return ranks;
+}
+
 ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
   if (terms[definition].kind == Term::Kind::Element) {
     auto [source, sums] = terms.getElement(definition);
@@ -146,11 +172,10 @@ ClassId GlobalProgram::getDefined(RankedTensorType type, TermId definition) {
   llvm::SmallDenseSet<int64_t> loops = terms.findLoops(definition);
   for (int64_t d = 0; d < type.getRank(); ++d)
     info.isUniform.push_back(!loops.contains(d));
-  SmallVector<RankDigit, 2> outer = varying;
+  SmallVector<RankDigit, 2> outer = std::exchange(varying, getVarying(definition));
   if (terms[definition].kind == Term::Kind::Element) {
     auto [source, sums] = terms.getElement(definition);
     info.loc = classes[source].loc;
-    varying = classes[source].varying;
     // Numbers that the loops compute stand for other ones at other loops.
     if (!terms.hasLoopScalars(definition)) {
       info.source = source;
@@ -272,6 +297,28 @@ std::optional<SumList> GlobalProgram::getRootSums(ClassId id, const SumList &sum
 }
 
 TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
+  if (!unfolding.isOn)
+    return readElement(id, sums);
+  Term key{Term::Kind::Element};
+  key.numbers.push_back(id);
+  for (ArrayRef<int64_t> sum : sums)
+    key.numbers.append(sum.begin(), sum.end());
+  TermId element = terms.get(key);
+  if (auto it = unfolding.elements.find(element); it != unfolding.elements.end())
+    return it->second;
+  // Other indices take the place of loops inside of this element.
+  const SumList *outer = std::exchange(unfolding.at, &sums);
+  llvm::DenseMap<TermId, TermId> substituted;
+  std::swap(substituted, unfolding.substituted);
+  TermId result = readElement(id, sums);
+  std::swap(substituted, unfolding.substituted);
+  unfolding.at = outer;
+  if (unfolding.left >= 0)
+    unfolding.elements[element] = result;
+  return result;
+}
+
+TermId GlobalProgram::readElement(ClassId id, const SumList &sums) {
   const ClassInfo &info = classes[id];
   if (info.splat)
     return getScalarConstant(info.splat, terms);
@@ -287,6 +334,8 @@ TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
   }
   if (info.definition)
     return substitute(*info.definition, sums);
+  if (info.body && unfolding.isOn)
+    return substitute(*info.body, sums);
   if (std::optional<SumList> atRoot = getRootSums(id, sums))
     return getElement(info.root, *atRoot);
   Term term{Term::Kind::Element};
@@ -327,7 +376,7 @@ TermId GlobalProgram::getLookup(ClassId id, ArrayRef<TermId> given) {
   ArrayRef<TermId> indices = at;
   // At indices of loops it is an element as any. So it is where it is read through.
   auto isSum = [&](TermId index) { return terms[index].kind == Term::Kind::Sum; };
-  if (llvm::all_of(indices, isSum) || info.source || info.definition) {
+  if (llvm::all_of(indices, isSum) || info.source || info.definition || (info.body && unfolding.isOn)) {
     SumList sums;
     for (TermId index : indices) {
       if (isSum(index))

@@ -279,6 +279,7 @@ void GlobalProgram::add(func::FuncOp func) {
   }
   if (func.getBody().hasOneBlock())
     add(func.getBody().front());
+  numProgramClasses = classes.size();
 }
 
 void GlobalProgram::add(Block &block) {

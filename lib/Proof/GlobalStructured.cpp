@@ -68,6 +68,22 @@ bool GlobalProgram::isRead(TermId index, int64_t size,
   return key && reads.count(*key);
 }
 
+std::optional<TermId> GlobalProgram::getBody(TermId term, const SumList &result, unsigned numLoops) {
+  // Each loop is the index of one dim.
+  SumList dims(numLoops, {0, 0});
+  for (auto [d, sum] : llvm::enumerate(result)) {
+    if (sum[1] == 0 && sum[0] == 0)
+      continue; // one element
+    if (sum[0] != 0 || sum[1] != 1 || sum[3] != 1 || sum[2] < 0 || dims[sum[2]][1] != 0)
+      return std::nullopt;
+    dims[sum[2]] = {0, 1, int64_t(d), 1};
+  }
+  llvm::SmallDenseSet<int64_t> used = terms.findLoops(term);
+  if (llvm::any_of(used, [&](int64_t loop) { return dims[loop][1] == 0; }))
+    return std::nullopt;
+  return substitute(term, dims);
+}
+
 void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
   // Ops of regions may not run.
   if (isa<func::FuncOp>(op->getParentOp()))
@@ -193,6 +209,8 @@ void GlobalProgram::addStructured(Operation *op, const Structured &structured) {
     }
     std::optional<ClassId> source = info.source;
     SumList at = info.sums;
+    if (!hasReduction)
+      info.body = getBody(converted[r], sums, structured.extents.size());
     ClassId id = create(std::move(info));
     known.push_back(id);
     values[result] = id;

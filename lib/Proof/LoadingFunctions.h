@@ -29,6 +29,10 @@ private:
   llvm::DenseSet<std::pair<Attribute, Attribute>> proven; ///< shard functions, each with the layout of its result
 };
 
+/// Writes what the loader copies to operands of shard functions as ops (LoaderCopies.cpp). Functions whose operands
+/// have no closed form keep these, and the attribute that says so.
+void writeLoaderCopies(ModuleOp local);
+
 } // namespace mlir::spmd::proof
 
 #endif // SHARDKIT_LIB_PROOF_LOADINGFUNCTIONS_H

@@ -81,6 +81,28 @@ void LocalValues::addFact(Value value, Fact fact) {
   addManualFacts(value, fact);
   if (std::optional<Fact> source = getSourceFact(fact))
     addFact(value, *source);
+  if (global.isAdded(fact.value))
+    addEqualFacts(value, fact);
+}
+
+void LocalValues::addEqualFacts(Value value, const Fact &fact) {
+  for (ClassId equal : SmallVector<ClassId, 2>(global.findEqual(fact.value))) {
+    if (!global.areEqual(equal, fact.value))
+      continue;
+    Fact other = fact;
+    other.value = equal;
+    bool fits = true;
+    for (auto [dim, isUniform] : llvm::zip_equal(other.dims, global[equal].isUniform)) {
+      fits &= dim.form || isUniform;
+      // Equal elements are so inside of the dim.
+      if (isUniform && !dim.hasPadding())
+        dim.form = std::nullopt;
+    }
+    if (!fits)
+      continue;
+    addFact(value, other);
+    count("ops that are divided in another way");
+  }
 }
 
 std::optional<Fact> LocalValues::getSourceFact(const Fact &fact) const {

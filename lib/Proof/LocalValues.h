@@ -72,6 +72,8 @@ public:
 private:
   /// Adds that a value is one inside of a manual computation, or a result of one. (ManualValues.cpp)
   void addManualFacts(Value value, const Fact &fact);
+  /// Adds that a value is one of the unsharded program that ops compute which are divided in another way.
+  void addEqualFacts(Value value, const Fact &fact);
   /// The fact of the value that a slice is of.
   std::optional<Fact> getSourceFact(const Fact &fact) const;
   TermId getOuterScalar(Value value);

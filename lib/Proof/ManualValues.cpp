@@ -78,6 +78,9 @@ void GlobalProgram::addManual(ManualComputationOp op) {
       continue;
     }
     ClassId own = addOpaque(argument);
+    classes[own].isUniform = SmallVector<bool, 4>(classes[*id].isUniform);
+    for (auto [d, size] : llvm::enumerate(classes[own].type.getShape()))
+      classes[own].isUniform[d] = classes[own].isUniform[d] || size == 1;
     manualUsers[*id].push_back({own, *forms, /*isInside=*/true});
   }
   if (isKnown)
@@ -95,22 +98,30 @@ void GlobalProgram::addManual(ManualComputationOp op) {
   }
 }
 
-/// The layouts of a collective as a key.
-static void appendForms(const Layout &layout, SmallVectorImpl<int64_t> &key) {
-  key.push_back(layout.shape.size());
-  for (const IndexForm &form : getIndexForms(layout))
-    form.appendKey(key);
-  key.push_back(layout.partial.size());
-  for (const RankDigit &rank : layout.partial)
-    key.append({rank.stride, rank.size});
+/// What a collective changes, as a key: the indices of the dims that differ, and the ranks that it reduces over. Along
+/// the other dims it may be one of a shard.
+static void appendChange(const Layout &from, const Layout &to, SmallVectorImpl<int64_t> &key) {
+  key.push_back(from.shape.size());
+  for (auto [source, target] : llvm::zip(getIndexForms(from), getIndexForms(to))) {
+    bool changes = source != target;
+    key.push_back(changes);
+    if (!changes)
+      continue;
+    source.appendKey(key);
+    target.appendKey(key);
+  }
+  for (const Layout *layout : {&from, &to}) {
+    key.push_back(layout->partial.size());
+    for (const RankDigit &rank : layout->partial)
+      key.append({rank.stride, rank.size});
+  }
 }
 
 SmallVector<int64_t> GlobalProgram::getCollectiveKey(ClassId id, CollectiveKind kind,
                                                      std::optional<ReductionKind> reduction, const Layout &from,
                                                      const Layout &to) const {
   SmallVector<int64_t> key{CollectiveKey, int64_t(id), int64_t(kind), reduction ? int64_t(*reduction) : -1};
-  appendForms(from, key);
-  appendForms(to, key);
+  appendChange(from, to, key);
   return key;
 }
 

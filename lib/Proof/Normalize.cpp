@@ -1,6 +1,7 @@
 //===- Normalize.cpp - Programs in the form that is compared --------------===//
 
 #include "shardkit/Proof/Normalize.h"
+#include "LoadingFunctions.h"
 #include "SequentialLoops.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -93,11 +94,12 @@ void proof::getNormalFormDialects(DialectRegistry &registry) {
   lowerTosa(passes.nest<func::FuncOp>());
   passes.addPass(createInlinerPass());
   passes.getDependentDialects(registry);
-  registry.insert<tensor::TensorDialect, scf::SCFDialect, arith::ArithDialect>();
+  registry.insert<linalg::LinalgDialect, tensor::TensorDialect, scf::SCFDialect, arith::ArithDialect>();
 }
 
 SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
   SmallVector<std::string> done{"inline", "canonicalize", "cse"};
+  writeLoaderCopies(local);
   runIfPossible(global, [](PassManager &passes) {
     passes.addPass(createInlinerPass());
     passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());

@@ -387,6 +387,7 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
   Ownership ownership;
   SmallVector<Bound, 2> reads;
   llvm::SmallDenseSet<TermId> masks;
+  bool hasPadding = false;
   for (auto [d, dim] : llvm::enumerate(fact.dims)) {
     TermId at = indices[d];
     bool isFull = !dim.form || *dim.form == IndexForm::ofLoop(d, dim.size);
@@ -403,9 +404,13 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
     std::optional<IndexForm> index;
     IndexForm local = terms.getForm(at);
     bool isLoop = terms[indices[d]].kind == Term::Kind::Index && !local.hasScalar() && !local.hasRank();
-    if (isLoop) {
+    bool isInside = readsInside && d < argument.readsInside.size() && argument.readsInside[d];
+    if (isLoop || isInside)
       index = getAt(*dim.form, d, shape[d], local);
-    } else {
+    // All devices read what they have.
+    if (isInside && index) {
+      hasPadding |= dim.hasPadding();
+    } else if (!isLoop) {
       index = getOwnedIndex(dim, d, shape[d], local, terms, op.getContext(), ownership.conditions);
       ownership.ranks = unite(ownership.ranks, dim.form->getRanks());
     }
@@ -419,6 +424,12 @@ TermId OpTerms::convertLookup(unsigned number, ArrayRef<TermId> indices, TermFra
     if (!ownership.conditions.contains(condition) && !isBound(condition, reads))
       return setMisfit("reads a sharded value at computed indices");
   TermId term = values.global.getLookup(fact.value, converted);
+  // Padding of a value is not what is next to it in another one.
+  const Term &read = terms[term];
+  bool isOfValue = (read.kind == Term::Kind::Element && read.numbers[0] == int64_t(fact.value)) ||
+                   (read.kind == Term::Kind::Lookup && read.numbers[0] == -1 && read.numbers[1] == int64_t(fact.value));
+  if (hasPadding && !isOfValue)
+    return setMisfit("reads a sharded value at computed indices, which may be those of padding");
   llvm::append_range(bounds[term], reads);
   if (ownership.ranks.empty()) {
     addCompleteElements(term);

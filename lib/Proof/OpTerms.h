@@ -26,9 +26,11 @@ struct Attempt {
   int distance = -1;
   Outcome outcome = Outcome::Undecided;
   std::string why, kind;
+  /// Values of their own that were made in search of one that the unsharded program has.
+  int numOwn = 0;
   void fail(int newDistance, Outcome newOutcome, const Twine &newWhy, StringRef newKind) {
     if (newDistance > distance)
-      *this = {newDistance, newOutcome, newWhy.str(), newKind.str()};
+      *this = {newDistance, newOutcome, newWhy.str(), newKind.str(), numOwn};
   }
 };
 
@@ -89,6 +91,8 @@ public:
   bool usedAssumption = false;
   /// True if a result gets a class of its own where the unsharded program has none of its terms.
   bool addsDefined = false;
+  /// True if what all lanes read inside of the local tensor counts as read by all devices, and not by the owner alone.
+  bool readsInside = false;
   /// The reduction of which operands are partial results; std::nullopt if all are complete.
   std::optional<ReductionKind> partialKind;
   /// The ranks over which the elements that are read and the first values of the outputs are partial.

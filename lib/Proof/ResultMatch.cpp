@@ -8,6 +8,9 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
+/// Values of its own that an op gets in search of one that the unsharded program has.
+static constexpr int kMaxOwn = 16;
+
 namespace {
 /// Looks for the classes of the unsharded program that a result of an op holds elements of.
 ///
@@ -109,8 +112,7 @@ bool ResultMatch::match() {
     if (matchConstant())
       return true;
     matchMove();
-    auto isOwn = [&](const Fact &fact) { return global[fact.value].isOwn; };
-    if (op.addsDefined && llvm::none_of(values.getFacts(result), isOwn))
+    if (op.addsDefined)
       return addDefined(), true;
   }
   SumList sums;
@@ -439,7 +441,14 @@ void ResultMatch::addDefined() {
     shape.push_back(isOne ? type.getDimSize(d) : loop.size ? *loop.size : form->getRange().second + 1);
     fact.dims.push_back({shape.back(), isOne ? std::nullopt : form, {}});
   }
+  // One class, but for those under which the unsharded program has the value.
+  auto isOwn = [&](const Fact &known) { return global[known.value].isOwn; };
+  bool isAnother = llvm::any_of(values.getFacts(result), isOwn);
+  if (isAnother && ++attempt.numOwn > kMaxOwn)
+    return;
   fact.value = global.getDefined(type.clone(shape), term);
+  if (isAnother && global.findEqual(fact.value).empty())
+    return;
   const ClassInfo &info = global[fact.value];
   for (unsigned d = 0; d < dimLoops.size(); ++d)
     // Equal elements are so inside of the dim.

@@ -90,6 +90,10 @@ ClassId GlobalProgram::getCandidates(const Candidates &of, RankedTensorType type
   for (int64_t size : type.getShape())
     info.isUniform.push_back(size == 1);
   ClassId id = create(std::move(info));
+  for (ClassId operand : of.operands)
+    for (const RankDigit &rank : classes[operand].varying)
+      if (!without(classes[id].varying, rank))
+        classes[id].varying = unite(classes[id].varying, rank);
   candidates.emplace(id, of);
   return id;
 }

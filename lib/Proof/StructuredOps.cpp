@@ -233,6 +233,14 @@ void LoopIndexFinder::readBody() {
   for (TermId term : structured.terms)
     collectIndices(term, seen);
   unsigned numLoops = found.size();
+  // Where operands say the index of a loop, a comparison may say another size of its dim.
+  for (const IndexForm &form : bodyIndices)
+    for (unsigned l = 0; l < numLoops; ++l) {
+      IndexForm index = form.plus(-form.getConstant());
+      auto isSame = [&](const LoopIndex &known) { return known.form == index; };
+      if (form.getConstant() < 0 && -form.getConstant() <= index.getRange().second && llvm::any_of(found[l], isSame))
+        propose(l, index, -form.getConstant());
+    }
   for (const IndexForm &form : bodyIndices)
     for (unsigned l = 0; l < numLoops; ++l) {
       bool isAlone = form.uses(IndexTerm::Kind::Loop, l) || structured.extents[l] == 1;
@@ -366,11 +374,17 @@ void LoopIndexFinder::guessSums() {
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// How an op is tried.
+struct Try {
+  bool readsInside = false, addsDefined = false;
+};
+
 /// One fact per operand and one index per loop.
 static void tryLoops(Operation &op, const Structured &structured, ArrayRef<const Fact *> operands,
-                     ArrayRef<LoopIndex> loops, LocalValues &values, bool addsDefined, Attempt &attempt) {
+                     ArrayRef<LoopIndex> loops, LocalValues &values, Try kind, Attempt &attempt) {
   OpTerms terms(op, structured, operands, loops, values);
-  terms.addsDefined = addsDefined;
+  terms.readsInside = kind.readsInside;
+  terms.addsDefined = kind.addsDefined;
   if (!terms.convertInside(attempt) || !checkTraps(terms, attempt))
     return;
   for (auto [r, result] : llvm::enumerate(op.getResults()))
@@ -406,7 +420,7 @@ void proof::visitStructured(Operation &op, const Structured &structured, LocalVa
   }
   Attempt attempt;
   SmallVector<const Fact *> operands(structured.arguments.size());
-  auto tryAll = [&](bool addsDefined) {
+  auto tryAll = [&](Try kind) {
     forEachCombination(counts, [&](ArrayRef<size_t> chosen) {
       for (auto [i, a] : llvm::enumerate(used))
         operands[a] = &choices[i][chosen[i]];
@@ -418,14 +432,25 @@ void proof::visitStructured(Operation &op, const Structured &structured, LocalVa
       forEachCombination(indexCounts, [&](ArrayRef<size_t> chosenIndices) {
         for (auto [l, list] : llvm::enumerate(indices))
           loops[l] = list[chosenIndices[l]];
-        tryLoops(op, structured, operands, loops, values, addsDefined, attempt);
+        tryLoops(op, structured, operands, loops, values, kind, attempt);
       });
     });
   };
-  tryAll(/*addsDefined=*/false);
+  tryAll({});
+  bool mayReadInside = llvm::any_of(
+      structured.arguments, [](const auto &argument) { return llvm::is_contained(argument.readsInside, true); });
+  auto isOpen = [&] {
+    return llvm::any_of(op.getResults(), [&](Value result) {
+      return isa<RankedTensorType>(result.getType()) && values.getFacts(result).empty();
+    });
+  };
+  if (mayReadInside && isOpen())
+    tryAll({/*readsInside=*/true, /*addsDefined=*/false});
   // What the unsharded program has nowhere is read through to what it has.
   if (op.getNumResults() == 1 && !structured.hasReduction() && needsDefinition(op.getResult(0), structured, values))
-    tryAll(/*addsDefined=*/true);
+    for (bool readsInside : {false, true})
+      if (!readsInside || mayReadInside)
+        tryAll({readsInside, /*addsDefined=*/true});
   if (attempt.distance < 0)
     attempt.fail(0, Outcome::Undecided, "no value of the unsharded program is computed like this", "no counterpart");
   values.setGap(&op, attempt.outcome, attempt.why, attempt.kind);

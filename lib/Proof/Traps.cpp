@@ -145,6 +145,8 @@ static bool isDivisor(const Term &term) {
 bool proof::isHarmless(const Trap &trap, const TermTable &terms) {
   if (isIntegerDivision(trap.op))
     return isDivisor(terms[trap.operands[0]]);
+  if (trap.staysInside)
+    return true;
   return !trap.sizes.empty() && llvm::all_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
     std::optional<IndexRange> range = getRange(std::get<0>(pair), trap.guards, terms);
     return range && range->isInside(std::get<1>(pair));

@@ -42,6 +42,9 @@ struct ClassInfo {
   bool isOwn = false;
   /// The element as a term over the dims of the value, which is read through to what this one reads.
   std::optional<TermId> definition;
+  /// The element as a term over the dims of the value, of an op without reductions. It is read through to what it
+  /// computes only where values are unfolded.
+  std::optional<TermId> body;
   /// The value is one tensor per coordinate along these ranks, in a manual computation.
   llvm::SmallVector<RankDigit, 2> varying;
   /// The first value of a chain of reshapes, possibly itself.
@@ -99,6 +102,21 @@ struct BlockChoice {
   bool operator==(const BlockChoice &) const = default;
 };
 
+/// Terms of unfolded values (Unfolding.cpp).
+struct Unfolding {
+  bool isOn = false;
+  int64_t left = 0;  ///< Terms that may be written for this value.
+  int64_t total = 0; ///< Terms that were written for all.
+  llvm::DenseMap<TermId, TermId> elements;
+  llvm::DenseMap<ClassId, std::optional<TermId>> values;
+  /// The values of the unsharded program by type and term, of those up to `numRead`.
+  llvm::DenseMap<std::pair<Type, TermId>, SmallVector<ClassId, 1>> classes;
+  size_t numRead = 0;
+  /// The terms over the loops of one element that were written over these sums.
+  const SumList *at = nullptr;
+  llvm::DenseMap<TermId, TermId> substituted;
+};
+
 class GlobalProgram {
 public:
   /// `meshes` are those of the unsharded program.
@@ -154,6 +172,13 @@ public:
   ArrayRef<ClassId> getReshapes(ClassId id) const { return reshapes[classes[id].root]; }
   /// A value of this type whose elements are those of a term over its dims, which the unsharded program does not have.
   ClassId getDefined(RankedTensorType type, TermId definition);
+  /// The values of the unsharded program, at most a few, that are computed like `id`, which only the partitioned one
+  /// has: by ops that are divided in another way, each of which computes element by element (Unfolding.cpp).
+  ArrayRef<ClassId> findEqual(ClassId id);
+  /// True if two values are computed like each other, element by element.
+  bool areEqual(ClassId a, ClassId b);
+  /// True if a value was added for the partitioned program.
+  bool isAdded(ClassId id) const { return id >= numProgramClasses; }
   /// A reshape of a value, in row-major order.
   ClassId addReshape(ClassId source, RankedTensorType type, std::optional<Location> loc);
   /// A slice of `type` along one dim.
@@ -186,12 +211,27 @@ private:
   ClassId create(ClassInfo info);
   /// A term over dims, at sums over other loops in place of these.
   TermId substitute(TermId id, const SumList &at);
+  TermId substituteOnce(TermId id, const SumList &at);
+  /// An element, without a look at what was unfolded before.
+  TermId readElement(ClassId id, const SumList &sums);
+
+  /// The ranks over which what a term reads varies.
+  SmallVector<RankDigit, 2> getVarying(TermId id) const;
+
+  // Unfolding.cpp
+  /// The element over the dims of a value as a term that reads through all ops that compute element by element;
+  /// std::nullopt if that is too long.
+  std::optional<TermId> unfold(ClassId id);
+  Unfolding unfolding;
+  size_t numProgramClasses = ~size_t(0);
   SmallVector<int64_t, 6> compose(ArrayRef<int64_t> sum, const SumList &at);
   /// The index in the first value of a chain of reshapes, of which `id` divides dims. std::nullopt unless all but one
   /// of the indices of a divided dim are constants.
   std::optional<SumList> getRootSums(ClassId id, const SumList &sums) const;
   // GlobalStructured.cpp
   void addStructured(Operation *op, const Structured &structured);
+  /// The term of an op over the dims of its result; std::nullopt if these are not loops of it.
+  std::optional<TermId> getBody(TermId term, const SumList &result, unsigned numLoops);
   ScalarReader getScalars();
 
   // Sorts.cpp

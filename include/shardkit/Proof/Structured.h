@@ -17,6 +17,8 @@ struct Structured {
     bool isLookup = false;
     /// The loops of each dim with their factors, those of one iteration too (they are constants in forms).
     llvm::SmallVector<llvm::SmallVector<std::pair<unsigned, int64_t>, 1>, 4> loops = {};
+    /// The dims of a lookup of a local op in which each lane that reads an element has an index inside of the dim.
+    llvm::SmallVector<bool, 4> readsInside = {};
   };
   llvm::SmallVector<int64_t, 4> extents;
   llvm::SmallVector<bool, 4> isReduction;

@@ -161,6 +161,8 @@ struct Trap {
   /// The sizes of the dims that a read is of, one per index, and the dims if these are not all; a division has none.
   llvm::SmallVector<int64_t, 2> sizes = {};
   llvm::SmallVector<unsigned, 2> dims = {};
+  /// True if all indices are known to be inside of the dims in all lanes of a local op. (Lanes.h)
+  bool staysInside = false;
 };
 bool isIntegerDivision(Operation *op);
 
