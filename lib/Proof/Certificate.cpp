@@ -164,7 +164,7 @@ void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
             for (const ValueClaim &claim : proof.claims)
               json.object([&] {
                 json.attribute("op", claim.op);
-                json.attribute("result", int64_t(claim.result));
+                json.attribute(claim.isCarried ? "carried" : "result", int64_t(claim.result));
                 json.attributeArray("holds", [&] {
                   for (const std::string &text : claim.holds)
                     json.rawValue(text);

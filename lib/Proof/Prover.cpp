@@ -6,6 +6,8 @@
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Proof/Boundary.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -132,7 +134,13 @@ class ClaimWriter {
 public:
   ClaimWriter(func::FuncOp globalFunc, const GlobalProgram &global) : global(global) {
     int64_t next = 0;
-    globalFunc.walk<WalkOrder::PreOrder>([&](Operation *op) { numbers[op] = next++; });
+    globalFunc.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+          if (std::optional<ClassId> id = global.getClass(argument))
+            carried[*id] = {next, i};
+      numbers[op] = next++;
+    });
     for (BlockArgument argument : globalFunc.getArguments())
       if (std::optional<ClassId> id = global.getClass(argument))
         arguments[*id] = argument.getArgNumber();
@@ -146,6 +154,7 @@ private:
   const GlobalProgram &global;
   llvm::DenseMap<Operation *, int64_t> numbers;
   llvm::DenseMap<ClassId, int64_t> arguments;
+  llvm::DenseMap<ClassId, std::pair<int64_t, int64_t>> carried; ///< by loops: the op, and which of its results
 };
 } // namespace
 
@@ -161,6 +170,11 @@ bool ClaimWriter::writeValue(ClassId id, llvm::json::OStream &json) const {
   }
   if (auto it = arguments.find(id); it != arguments.end()) {
     json.attribute("argument", it->second);
+    return true;
+  }
+  if (auto it = carried.find(id); it != carried.end()) {
+    json.attribute("op", it->second.first);
+    json.attribute("carried", it->second.second);
     return true;
   }
   if (!info.op || !numbers.count(info.op))
@@ -220,8 +234,8 @@ std::string ClaimWriter::write(const Fact &fact) const {
 
 void Prover::listClaims() {
   ClaimWriter writer(globalFunc, global);
-  auto list = [&](int64_t number, unsigned result, Value value) {
-    ValueClaim claim{number, result, {}};
+  auto list = [&](int64_t number, unsigned result, Value value, bool isCarried = false) {
+    ValueClaim claim{number, result, isCarried, {}};
     for (const Fact &fact : values.getFacts(value))
       if (std::string text = writer.write(fact); !text.empty())
         claim.holds.push_back(text);
@@ -235,6 +249,10 @@ void Prover::listClaims() {
     for (OpResult result : op->getResults())
       if (isa<RankedTensorType>(result.getType()))
         list(next, result.getResultNumber(), result);
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+        if (isa<RankedTensorType>(argument.getType()))
+          list(next, i, argument, /*isCarried=*/true);
     ++next;
   });
 }
@@ -414,7 +432,7 @@ bool Prover::compareTensor(unsigned r, const Fact &expected) {
   Outcome outcome = Outcome::Undecided;
   std::string why;
   for (const Fact &fact : values.getFacts(value)) {
-    if (fact.value != expected.value) {
+    if (!global.areEqual(fact.value, expected.value)) {
       if (why.empty())
         why = "holds another value of the unsharded program";
       continue;

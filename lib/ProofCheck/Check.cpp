@@ -76,6 +76,13 @@ static SmallVector<int64_t> getGroup(int64_t rank, ArrayRef<RankDigit> digits) {
   return group;
 }
 
+static bool areSameRanks(ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
+  SmallVector<int64_t> x = getGroup(0, a), y = getGroup(0, b);
+  llvm::sort(x);
+  llvm::sort(y);
+  return x == y;
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts by number
 //===----------------------------------------------------------------------===//
@@ -457,7 +464,17 @@ private:
 
   bool checkArguments();
   bool checkResults();
+  bool checkBlock(Block &block);
   bool checkOp(Operation *op);
+  /// Checks a loop by induction: what is claimed of the carried values holds before it, and after an iteration if it
+  /// does so before that.
+  bool checkLoop(scf::ForOp loop);
+  /// The loop of the unsharded program that the claims of the carried values name; null if they name none.
+  scf::ForOp findLoop(scf::ForOp loop);
+  /// Checks that `value` holds the elements of `unsharded` that `claim`, which is of another value, states.
+  bool checkHolds(Operation *op, Value value, Value unsharded, const Claim &claim);
+  /// Checks a claim of `value`, which another claim of `unsharded` implies if it holds the same elements.
+  bool checkImplied(Operation *op, Value value, const Claim &claim, Value unsharded, ArrayRef<Claim> known);
   bool checkElement(OpResult result, const Claim &claim, int64_t rank, ArrayRef<int64_t> index);
   bool checkCollective(CollectiveOpInterface op, const Claim &claim, int64_t rank, ArrayRef<int64_t> index);
   FailureOr<Layout> getLayout(ShardingAttr attr, RankedTensorType type);
@@ -498,11 +515,18 @@ std::optional<Claim> Checker::readClaim(const llvm::json::Object &object) {
     claim.value = global.getArgument(*argument);
   } else if (std::optional<int64_t> number = object.getInteger("op")) {
     int64_t next = 0;
-    std::optional<int64_t> r = object.getInteger("result");
+    std::optional<int64_t> r = object.getInteger("result"), carried = object.getInteger("carried");
     global.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (next++ == *number && r && *r >= 0 && *r < int64_t(op->getNumResults()))
+      if (next++ != *number)
+        return;
+      if (r && *r >= 0 && *r < int64_t(op->getNumResults()))
         claim.value = op->getResult(*r);
+      if (auto loop = dyn_cast<scf::ForOp>(op);
+          loop && carried && *carried >= 0 && *carried < int64_t(loop.getNumRegionIterArgs()))
+        claim.value = loop.getRegionIterArg(*carried);
     });
+    if (claim.value && !isa<RankedTensorType>(claim.value.getType()))
+      return std::nullopt;
     if (!claim.value)
       return std::nullopt;
   } else if (std::optional<StringRef> text = object.getString("constant")) {
@@ -544,12 +568,18 @@ std::optional<Claim> Checker::readClaim(const llvm::json::Object &object) {
   return claim;
 }
 
+/// What a loop carries, among the numbers of results.
+static int64_t getCarriedKey(int64_t number) { return -2 - number; }
+
 bool Checker::readClaims(const llvm::json::Object &certificate) {
   std::map<std::pair<int64_t, int64_t>, Value> values;
   int64_t next = 0;
   local.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (OpResult value : op->getResults())
       values[{next, value.getResultNumber()}] = value;
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
+        values[{next, getCarriedKey(i)}] = argument;
     ++next;
   });
   for (BlockArgument argument : local.getArguments())
@@ -560,9 +590,13 @@ bool Checker::readClaims(const llvm::json::Object &certificate) {
   for (const llvm::json::Value &item : *list) {
     const llvm::json::Object *object = item.getAsObject();
     const llvm::json::Array *holds = object ? object->getArray("holds") : nullptr;
-    auto at = object ? values.find({object->getInteger("op").value_or(-1), object->getInteger("result").value_or(-1)})
-                     : values.end();
-    if (!holds || at == values.end())
+    auto at = values.end();
+    if (object) {
+      std::optional<int64_t> carried = object->getInteger("carried");
+      int64_t result = carried && *carried >= 0 ? getCarriedKey(*carried) : object->getInteger("result").value_or(-1);
+      at = values.find({object->getInteger("op").value_or(-1), result});
+    }
+    if (!holds || at == values.end() || !isa<RankedTensorType>(at->second.getType()))
       return setUnconfirmed(local, "a claim of no value");
     auto rank = cast<ShapedType>(at->second.getType()).getRank();
     for (const llvm::json::Value &claimed : *holds) {
@@ -728,16 +762,10 @@ bool Checker::checkCollective(CollectiveOpInterface op, const Claim &claim, int6
   SmallVector<int64_t> group = getGroup(owner, from.partial), members;
   if (int64_t(group.size()) > kMaxGroup)
     return setUnknown(op, "a partial result of many devices");
-  auto sameRanks = [](ArrayRef<RankDigit> a, ArrayRef<RankDigit> b) {
-    SmallVector<int64_t> x = getGroup(0, a), y = getGroup(0, b);
-    llvm::sort(x);
-    llvm::sort(y);
-    return x == y;
-  };
   bool keepsEqual = isIdempotent(stringifyReductionKind(from.partialKind));
   // An operand of which one claim gives just that.
   for (const Claim &operand : programs.claims.lookup(skipStart(op->getOperand(0)))) {
-    bool fits = sameRanks(operand.partial, digits) || (keepsEqual && sameRanks(operand.partial, claim.partial));
+    bool fits = areSameRanks(operand.partial, digits) || (keepsEqual && areSameRanks(operand.partial, claim.partial));
     if (!operand.partial.empty() && !from.partial.empty())
       fits &= operand.kind == stringifyReductionKind(from.partialKind);
     if (!claim.value) {
@@ -776,6 +804,123 @@ bool Checker::checkOp(Operation *op) {
   return true;
 }
 
+scf::ForOp Checker::findLoop(scf::ForOp loop) {
+  scf::ForOp found;
+  for (BlockArgument argument : loop.getRegionIterArgs())
+    for (const Claim &claim : programs.claims.lookup(argument)) {
+      auto carried = dyn_cast_or_null<BlockArgument>(claim.value);
+      auto other = carried ? dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp()) : scf::ForOp();
+      if (!other || carried.getArgNumber() != argument.getArgNumber())
+        continue;
+      if (found && found != other)
+        return {};
+      found = other;
+    }
+  return found;
+}
+
+bool Checker::checkHolds(Operation *op, Value value, Value unsharded, const Claim &claim) {
+  ExprTable &exprs = programs.exprs;
+  const void *combiner = getCombiner(claim.kind, getElementTypeOrSelf(value.getType()));
+  for (auto &[rank, index] : getLanes(value)) {
+    std::optional<Index> at = claim.at(rank, index);
+    if (!at)
+      continue;
+    GlobalElements elements(exprs, programs.memo);
+    ExprId should = elements.normalize(unsharded, *at);
+    if (claim.partial.empty()) {
+      LocalElements device(programs, rank);
+      std::optional<ExprId> is = device.getElement(value, index);
+      if (!is)
+        return setUnknown(op, device.why);
+      if (*is != should && exprs[should].kind != Expr::Undefined)
+        return setUnconfirmed(op, describe(rank, index) + " of a carried value is not what is claimed");
+      continue;
+    }
+    // Of a partial value, what is claimed of it. The neutral element is partial over any ranks.
+    bool holds = llvm::any_of(programs.claims.lookup(skipStart(value)), [&](const Claim &own) {
+      if (!own.value)
+        return own.partial.empty() && own.constant && combiner && exprs.getConstant(own.constant) == should &&
+               isNeutralConstant(combiner, exprs[should]);
+      std::optional<Index> held = own.at(rank, index);
+      return held && own.kind == claim.kind && areSameRanks(own.partial, claim.partial) &&
+             elements.normalize(own.value, *held) == should;
+    });
+    if (!holds)
+      return setUnconfirmed(op, describe(rank, index) + " of a carried value is not what is claimed");
+  }
+  return true;
+}
+
+bool Checker::checkImplied(Operation *op, Value value, const Claim &claim, Value unsharded, ArrayRef<Claim> known) {
+  for (auto &[rank, index] : getLanes(value)) {
+    std::optional<Index> at = claim.value ? claim.at(rank, index) : std::nullopt;
+    if (!at)
+      continue;
+    GlobalElements elements(programs.exprs, programs.memo);
+    bool isImplied = llvm::any_of(known, [&, &rank = rank, &index = index](const Claim &other) {
+      std::optional<Index> held = other.at(rank, index);
+      return held && areSameRanks(other.partial, claim.partial) &&
+             (claim.partial.empty() || other.kind == claim.kind) &&
+             elements.normalize(unsharded, *held) == elements.normalize(claim.value, *at);
+    });
+    if (!isImplied)
+      return setUnconfirmed(op, describe(rank, index) + " of a loop is not what is claimed");
+  }
+  return claim.value ? true : setUnknown(op, "a loop that gives a constant");
+}
+
+bool Checker::checkLoop(scf::ForOp loop) {
+  scf::ForOp other = findLoop(loop);
+  if (!other || other.getNumRegionIterArgs() != loop.getNumRegionIterArgs())
+    return setUnknown(loop, "a loop of which no carried value is claimed");
+  LocalElements device(programs, 0);
+  GlobalElements elements(programs.exprs, programs.memo);
+  for (auto [own, unsharded] :
+       {std::pair(loop.getLowerBound(), other.getLowerBound()), std::pair(loop.getUpperBound(), other.getUpperBound()),
+        std::pair(loop.getStep(), other.getStep())})
+    if (std::optional<ExprId> is = device.computeScalar(own); !is || is != elements.computeScalar(unsharded))
+      return setUnknown(loop, "bounds that are not known to be those of the unsharded loop");
+  programs.scalars[loop.getInductionVar()] = other.getInductionVar();
+  // The claims of carried values by which the others follow.
+  SmallVector<std::vector<Claim>> carried;
+  for (auto [argument, unsharded] : llvm::zip_equal(loop.getRegionIterArgs(), other.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(argument.getType()))
+      return setUnknown(loop, "a scalar that a loop carries");
+    std::vector<Claim> &known = carried.emplace_back();
+    for (const Claim &claim : programs.claims.lookup(argument))
+      if (claim.value == unsharded)
+        known.push_back(claim);
+    for (const Claim &claim : programs.claims.lookup(argument))
+      if (claim.value != unsharded && !checkImplied(loop, argument, claim, unsharded, known))
+        return false;
+  }
+  if (!checkBlock(*loop.getBody()))
+    return false;
+  for (auto [i, known] : llvm::enumerate(carried)) {
+    for (const Claim &claim : known)
+      if (!checkHolds(loop, loop.getInitArgs()[i], other.getInitArgs()[i], claim) ||
+          !checkHolds(loop, loop.getYieldedValues()[i], other.getYieldedValues()[i], claim))
+        return false;
+    for (const Claim &claim : programs.claims.lookup(loop.getResult(i)))
+      if (!checkImplied(loop, loop.getResult(i), claim, other.getResult(i), known))
+        return false;
+    ++result.checked;
+  }
+  return true;
+}
+
+bool Checker::checkBlock(Block &block) {
+  for (Operation &op : block.without_terminator()) {
+    if (auto start = dyn_cast<StartOp>(op); start && !checkBlock(start.getBody().front()))
+      return false;
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!(loop ? checkLoop(loop) : checkOp(&op)))
+      return false;
+  }
+  return true;
+}
+
 CheckResult Checker::check(const llvm::json::Object &certificate) {
   bool isStraight = true;
   local.walk([&](Operation *op) {
@@ -784,11 +929,12 @@ CheckResult Checker::check(const llvm::json::Object &certificate) {
         if (const Mesh *mesh = programs.meshes->lookup(name))
           numDevices = std::max(numDevices, mesh->numDevices());
       });
-    isStraight &= !isa<scf::SCFDialect>(op->getDialect()) || !isa<func::FuncOp>(op->getParentOp());
+    bool isOfBody = op != local && !isa<func::FuncOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op->getParentOp());
+    isStraight &= !isa<scf::SCFDialect>(op->getDialect()) || isa<scf::ForOp, scf::YieldOp>(op) || isOfBody;
   });
   bool isManual = global.walk([](ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();
   if (!isStraight || isManual) {
-    setUnknown(local, isManual ? "manual computations are not read" : "loops and branches are not read");
+    setUnknown(local, isManual ? "manual computations are not read" : "branches are not read");
     return result;
   }
   if (!readClaims(certificate) || !checkArguments())
@@ -797,15 +943,8 @@ CheckResult Checker::check(const llvm::json::Object &certificate) {
     if (auto sharding = local.getArgAttrOfType<ShardingAttr>(i, kShardingAttr))
       if (const Mesh *mesh = programs.meshes->lookup(sharding.getMesh()))
         numDevices = std::max(numDevices, mesh->numDevices());
-  for (Operation &op : local.getBody().front().without_terminator()) {
-    if (auto start = dyn_cast<StartOp>(op))
-      for (Operation &nested : start.getBody().front().without_terminator())
-        if (!checkOp(&nested))
-          return result;
-    if (!checkOp(&op))
-      return result;
-  }
-  (void)checkResults();
+  if (checkBlock(local.getBody().front()))
+    (void)checkResults();
   return result;
 }
 

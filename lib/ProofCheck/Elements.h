@@ -57,6 +57,8 @@ public:
   /// The element that `op` writes at `index` of a result, over those of its operands; std::nullopt if the op is not one
   /// of those that are read, or has an index that is not known. `why` says so.
   std::optional<ExprId> compute(OpResult result, ArrayRef<int64_t> index);
+  /// A scalar of the function.
+  std::optional<ExprId> computeScalar(Value value) { return getValue(value); }
   std::string why;
 
 protected:

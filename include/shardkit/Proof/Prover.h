@@ -29,10 +29,12 @@ struct ValueFact {
 };
 
 /// The facts of a value of the local function in numbers, for a check: `op` is the number of the op in a walk (-1: an
-/// argument of the function), and `holds` has the facts as JSON (docs/reference/Certificate.md).
+/// argument of the function), and `holds` has the facts as JSON (docs/reference/Certificate.md). If `isCarried`, the
+/// value is what an iteration of the loop `op` begins with for result `result`.
 struct ValueClaim {
   int64_t op = -1;
   unsigned result = 0;
+  bool isCarried = false;
   std::vector<std::string> holds;
 };
 
