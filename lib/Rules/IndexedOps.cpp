@@ -127,8 +127,27 @@ std::optional<Addressing> spmd::getUpstreamAddressing(Operation *op) {
   return a;
 }
 
+static bool isRanked(Value value) { return value && isa<RankedTensorType>(value.getType()); }
+
+Addressing spmd::getLookupAddressing(Operation *op, unsigned table, unsigned indices) {
+  auto operandOf = [&](unsigned i) { return i < op->getNumOperands() ? op->getOperand(i) : Value(); };
+  Addressing a{/*writes=*/false, table, indices, operandOf(table), operandOf(indices), op->getResult(0)};
+  if (!isRanked(a.table) || !isRanked(a.indices))
+    return a;
+  a.batch = getRank(a.indices);
+  for (int64_t d = 0; d < getRank(a.table); ++d) {
+    a.coordinate.push_back(d == 0 ? 0 : -1);
+    a.along.push_back(d == 0 ? -1 : a.batch + d - 1);
+  }
+  return a;
+}
+
 ShardingRule spmd::getAddressingRule(Operation *op, const Addressing &a) {
   ShardingRule rule;
+  if (!isRanked(a.table) || !isRanked(a.indices) || !isRanked(a.rows)) {
+    rule.error = "the table, indices and rows of its addressing are not all ranked tensors of the op";
+    return rule;
+  }
   auto factor = [&](Value value, int64_t d, FactorKind kind) {
     int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(d);
     return rule.addFactor(size, ShapedType::isDynamic(size) ? FactorKind::Replicated : kind);

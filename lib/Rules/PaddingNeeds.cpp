@@ -212,6 +212,16 @@ static Needs maskWithNeutral(Operation *op, const ShardingRule &rule, int32_t f)
   return needs;
 }
 
+/// Zero in the operands of integers that have the factor.
+static Needs maskIntegers(Operation *op, const ShardingRule &rule, int32_t f) {
+  PaddingNeeds needs;
+  for (unsigned t = 0; t < op->getNumOperands(); ++t)
+    if (const ShardingRule::Tensor &operand = rule.tensor(t); operand.type && rule.hasFactor(operand, f))
+      if (Type element = operand.type.getElementType(); element.isIntOrIndex())
+        needs.masks.push_back({t, IntegerAttr::get(element, 0)});
+  return needs;
+}
+
 /// True for a pure op whose operands with factor `f` are floats, which are no indices.
 static bool isPureOnFloats(Operation *op, const ShardingRule &rule, int32_t f) {
   return op->isRegistered() && op->getNumRegions() == 0 && isSpeculatable(op) &&
@@ -228,6 +238,8 @@ Needs spmd::getDefaultPaddingNeeds(Operation *op, const ShardingRule &rule, int3
     return maskWithNeutral(op, rule, f);
   if (factor.kind != FactorKind::Parallel)
     return std::nullopt;
+  if (factor.padding == PaddingContent::Zero)
+    return maskIntegers(op, rule, f);
   if (std::optional<Addressing> addressing = getAddressing(op))
     return maskOperand(rule, f, addressing->indicesOperand,
                        getNeutralElement(ReductionKind::Sum, elementOf(addressing->indices)));

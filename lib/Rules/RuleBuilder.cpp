@@ -20,29 +20,60 @@ RuleBuilder::RuleBuilder(Operation *op, StringRef dims) : op(op) {
   } else {
     parseTensors(in, op->getOperands(), operands);
     while (operands.size() < op->getNumOperands())
-      operands.push_back(Tensor(getShapeOf(op->getOperand(operands.size())).size(), none));
+      operands.push_back(Tensor(getShapeOf(op->getOperand(operands.size())).size()));
     parseTensors(out, op->getResults(), results);
   }
   for (const Tensor &tensor : llvm::concat<const Tensor>(operands, results))
-    for (Index index : tensor)
-      if (index != none && !llvm::is_contained(indices, index))
-        indices.push_back(index);
+    for (const Dim &dim : tensor)
+      for (Index index : dim)
+        if (getFactor(index) < 0)
+          indices.push_back(index);
+}
+
+void RuleBuilder::fail(const Twine &message) {
+  if (error.empty())
+    error = message.str();
+}
+
+RuleBuilder::Index RuleBuilder::parseLetter(char letter) {
+  if (!llvm::isAlpha(letter))
+    fail("the index notation has '" + Twine(letter) + "', expected letters, '.', '...' and '(', ')' around letters");
+  return static_cast<unsigned char>(letter);
+}
+
+RuleBuilder::Dim RuleBuilder::parseGroup(StringRef letters) {
+  Dim group;
+  for (char letter : letters) {
+    if (letter == ' ')
+      continue;
+    if (llvm::is_contained(group, Index(letter)))
+      fail("the dim (" + letters + ") of the index notation has a letter twice");
+    group.push_back(parseLetter(letter));
+  }
+  return group;
 }
 
 RuleBuilder::Tensor RuleBuilder::parse(StringRef text, Value value) {
   Tensor dims;
-  const int64_t rank = getShapeOf(value).size();
-  auto explicitDims = llvm::count_if(text, [](char c) { return c != ' '; }) - (text.contains("...") ? 3 : 0);
+  std::optional<size_t> leadingAt;
   while (!text.empty()) {
     if (text.consume_front("...")) {
-      for (int64_t n = rank - explicitDims; n-- > 0;)
-        dims.push_back(leading + n);
-      continue;
+      leadingAt = dims.size();
+    } else if (text.consume_front("(")) {
+      auto [group, rest] = text.split(')');
+      if (group.size() == text.size())
+        fail("a '(' of the index notation has no ')'");
+      dims.push_back(parseGroup(group));
+      text = rest;
+    } else {
+      if (text.front() != ' ')
+        dims.push_back(text.front() == '.' ? Dim() : Dim(1, parseLetter(text.front())));
+      text = text.drop_front();
     }
-    if (text.front() != ' ')
-      dims.push_back(text.front() == '.' ? none : Index(static_cast<unsigned char>(text.front())));
-    text = text.drop_front();
   }
+  const int64_t missing = int64_t(getShapeOf(value).size()) - int64_t(dims.size());
+  for (int64_t n = 0; leadingAt && n < missing; ++n)
+    dims.insert(dims.begin() + *leadingAt, Dim(1, leading + n));
   return dims;
 }
 
@@ -80,6 +111,11 @@ RuleBuilder &RuleBuilder::allowPadding() {
   return *this;
 }
 
+RuleBuilder &RuleBuilder::size(char letter, int64_t size) {
+  givenSizes.push_back({letter, size});
+  return *this;
+}
+
 RuleBuilder &RuleBuilder::granule(char letter, int64_t granule) {
   granules.push_back({letter, granule});
   return *this;
@@ -105,58 +141,126 @@ RuleBuilder &RuleBuilder::localAttributes() {
   return *this;
 }
 
-int64_t RuleBuilder::getSize(Index index) const {
-  int64_t size = 1;
-  auto read = [&](const Tensor &dims, Value value) {
-    for (auto [d, other] : llvm::zip(getShapeOf(value), dims))
-      if (other == index && size == 1)
-        size = d;
+int32_t RuleBuilder::getFactor(Index index) const {
+  auto it = llvm::find(indices, index);
+  return it == indices.end() ? -1 : it - indices.begin();
+}
+
+void RuleBuilder::forEachDim(llvm::function_ref<void(const Dim &, int64_t size)> function) const {
+  auto visit = [&](ArrayRef<Tensor> tensors, ValueRange values) {
+    for (auto [dims, value] : llvm::zip(tensors, values))
+      for (auto [dim, size] : llvm::zip(dims, getShapeOf(value)))
+        function(dim, size);
   };
-  for (auto [dims, value] : llvm::zip(operands, op->getOperands()))
-    read(dims, value);
-  for (auto [dims, value] : llvm::zip(results, op->getResults()))
-    read(dims, value);
-  return size;
+  visit(operands, op->getOperands());
+  visit(results, op->getResults());
+}
+
+SmallVector<int64_t> RuleBuilder::getSizes() const {
+  SmallVector<int64_t> sizes(indices.size(), kUnknown);
+  forEachDim([&](const Dim &dim, int64_t size) {
+    if (dim.size() == 1)
+      if (int64_t &known = sizes[getFactor(dim.front())]; known == kUnknown || known == 1)
+        known = size;
+  });
+  for (auto [index, size] : givenSizes)
+    if (int32_t f = getFactor(index); f >= 0)
+      sizes[f] = size;
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    forEachDim([&](const Dim &dim, int64_t size) {
+      SmallVector<int32_t> unknown;
+      for (Index index : dim)
+        if (int64_t known = sizes[getFactor(index)]; known > 0)
+          size /= known;
+        else
+          unknown.push_back(getFactor(index));
+      if (unknown.size() == 1 && sizes[unknown[0]] == kUnknown && size > 0) {
+        sizes[unknown[0]] = size;
+        isChanged = true;
+      }
+    });
+  }
+  return sizes;
 }
 
 FactorKind RuleBuilder::getKind(Index index) const {
   if (llvm::is_contained(replicated, index))
     return FactorKind::Replicated;
-  size_t having = llvm::count_if(results, [&](const Tensor &dims) { return llvm::is_contained(dims, index); });
+  size_t having = llvm::count_if(results, [&](const Tensor &dims) {
+    return llvm::any_of(dims, [&](const Dim &dim) { return llvm::is_contained(dim, index); });
+  });
   return having == results.size() ? FactorKind::Parallel : having == 0 ? FactorKind::Reduction : FactorKind::Replicated;
 }
 
 void RuleBuilder::addDims(ShardingRule &rule, Value value, const Tensor &dims, int32_t operand) const {
   ArrayRef<int64_t> shape = getShapeOf(value);
-  for (auto [d, index] : llvm::enumerate(dims)) {
+  for (auto [d, dim] : llvm::enumerate(dims)) {
     auto window =
         llvm::find_if(windows, [&, d = d](const Windowed &w) { return int32_t(w.operand) == operand && w.dim == d; });
-    const Index along = window == windows.end() ? index : window->index;
-    const int32_t f = llvm::find(indices, along) - indices.begin();
-    const bool isBroadcast = d < shape.size() && shape[d] == 1;
-    if (along == none || f == int32_t(indices.size()) || (isBroadcast && rule.factor(f).size != 1))
-      rule.addDim({});
-    else if (window != windows.end())
-      rule.addWindows(f, window->window);
-    else
-      rule.addDim(f);
+    if (window != windows.end()) {
+      const int32_t f = getFactor(window->index);
+      if (window->window == DimWindow() && d < shape.size() && shape[d] == rule.factor(f).size)
+        rule.addDim(f);
+      else
+        rule.addWindows(f, window->window);
+      continue;
+    }
+    auto factors = llvm::map_to_vector(dim, [&](Index index) { return getFactor(index); });
+    const bool isBroadcast =
+        d < shape.size() && shape[d] == 1 && llvm::any_of(factors, [&](int32_t f) { return rule.factor(f).size != 1; });
+    rule.addDim(isBroadcast ? ArrayRef<int32_t>() : factors);
   }
+}
+
+std::string RuleBuilder::findError(ArrayRef<int64_t> sizes) const {
+  if (!error.empty())
+    return error;
+  std::string found;
+  auto verify = [&](StringRef method, Index index) {
+    if (index < leading && getFactor(index) < 0)
+      found = ("`" + method + "` names the letter '" + Twine(char(index)) + "', which the index notation does not have")
+                  .str();
+  };
+  for (Index index : replicated)
+    verify("replicate", index);
+  for (auto [index, content] : contents)
+    verify("padding", index);
+  for (auto [index, size] : givenSizes)
+    verify("size", index);
+  for (auto [index, granule] : granules)
+    verify("granule", index);
+  for (const Windowed &w : windows) {
+    verify("window", w.index);
+    if (w.operand >= operands.size() || w.dim >= operands[w.operand].size() || !operands[w.operand][w.dim].empty())
+      found = ("`window` names dim " + Twine(w.dim) + " of operand #" + Twine(w.operand) +
+               ", expected one that is a '.' in the index notation")
+                  .str();
+  }
+  for (const Init &init : inits)
+    if (init.operand >= operands.size())
+      found = ("`init` names operand #" + Twine(init.operand) + ", expected one below " + Twine(operands.size())).str();
+  for (auto [index, size] : llvm::zip(indices, sizes))
+    if (size == kUnknown && found.empty())
+      found = ("the size of '" + Twine(char(index)) + "' is not known, expected `size` to give it").str();
+  return found;
 }
 
 RuleBuilder::operator ShardingRule() const {
   ShardingRule rule;
-  auto factorOf = [&](Index index) { return int32_t(llvm::find(indices, index) - indices.begin()); };
-  for (Index index : indices)
-    rule.addFactor(getSize(index), getKind(index));
+  const SmallVector<int64_t> sizes = getSizes();
+  rule.error = findError(sizes);
+  if (!rule.error.empty())
+    return rule;
+  for (auto [index, size] : llvm::zip(indices, sizes))
+    rule.addFactor(size, getKind(index));
   for (int32_t f = 0; allowsPadding && f < int32_t(rule.numFactors()); ++f)
     if (FactorKind kind = rule.factor(f).kind; kind != FactorKind::Replicated)
       rule.setPadding(f, kind == FactorKind::Parallel ? PaddingContent::Harmless : PaddingContent::Neutral);
   for (auto [index, content] : contents)
-    if (factorOf(index) < int32_t(indices.size()))
-      rule.setPadding(factorOf(index), content);
+    rule.setPadding(getFactor(index), content);
   for (auto [index, granule] : granules)
-    if (factorOf(index) < int32_t(indices.size()))
-      rule.setGranule(factorOf(index), granule);
+    rule.setGranule(getFactor(index), granule);
   for (auto [i, dims] : llvm::enumerate(operands)) {
     Value value = i < op->getNumOperands() ? op->getOperand(i) : Value();
     ShardingRule::Tensor &tensor = rule.addOperand(value);

@@ -381,6 +381,11 @@ struct ConcatModel : LaneWiseModel<ConcatModel, tensor::ConcatOp> {
 ShardingRule spmd::getConcatRule(Operation *op, unsigned joined) {
   ShardingRule rule;
   ArrayRef<int64_t> shape = ::getShape(op->getResult(0));
+  auto hasDim = [&](Value value) { return joined < shape.size() && ::getShape(value).size() == shape.size(); };
+  if (op->getNumOperands() == 0 || !llvm::all_of(op->getOperands(), hasDim)) {
+    rule.error = "getConcatRule joins dim " + std::to_string(joined) + ", expected operands that have it";
+    return rule;
+  }
   int64_t length = ::getShape(op->getOperand(0))[joined];
   bool isStatic = !ShapedType::isDynamic(shape[joined]), areEqual = isStatic;
   for (Value operand : op->getOperands()) {

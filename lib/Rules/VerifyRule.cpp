@@ -2,6 +2,7 @@
 
 #include "shardkit/Rules/IndexedBody.h"
 #include "shardkit/Rules/ShardingRule.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -31,6 +32,10 @@ private:
   LogicalResult verifyRole(unsigned t) const;
   LogicalResult verifyFactor(int32_t f) const;
   LogicalResult verifyPadding(int32_t f) const;
+  LogicalResult verifyAddressing(const Addressing &addressing) const;
+  LogicalResult verifyWindows() const;
+  LogicalResult verifyPad() const;
+  LogicalResult verifyConcat() const;
 
   Operation *op;
   const ShardingRule &rule;
@@ -152,16 +157,98 @@ LogicalResult RuleVerifier::verifyPadding(int32_t f) const {
   return success();
 }
 
+/// Partition replaces the op by loops over the rows, which look up the indices.
+LogicalResult RuleVerifier::verifyAddressing(const Addressing &a) const {
+  if (a.tableOperand >= op->getNumOperands() || a.indicesOperand >= op->getNumOperands() ||
+      a.table != op->getOperand(a.tableOperand) || a.indices != op->getOperand(a.indicesOperand))
+    return fail("the table and indices of getAddressing are not those operands of the op");
+  auto rankOf = [](Value value) {
+    auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
+    return type ? type.getRank() : -1;
+  };
+  const int64_t coordinates =
+      a.hasTuples && rankOf(a.indices) > 0 ? cast<RankedTensorType>(a.indices.getType()).getShape().back() : 1;
+  if (a.batch < 0 || a.batch + a.hasTuples != rankOf(a.indices) || a.batch > rankOf(a.rows))
+    return fail("getAddressing has " + Twine(a.batch) + " batch dims, expected " +
+                Twine(rankOf(a.indices) - a.hasTuples) + ", the dims of the indices that the rows have too");
+  if (int64_t(a.coordinate.size()) != rankOf(a.table) || int64_t(a.along.size()) != rankOf(a.table))
+    return fail("getAddressing describes " + Twine(a.coordinate.size()) + " coordinates and " + Twine(a.along.size()) +
+                " dims of rows, expected one of each per dim of the table, which has " + Twine(rankOf(a.table)));
+  for (auto [d, coordinate, along] : llvm::enumerate(a.coordinate, a.along))
+    if (along < 0 ? coordinate < 0 || coordinate >= coordinates : coordinate >= 0 || along >= rankOf(a.rows))
+      return fail("getAddressing has coordinate " + Twine(coordinate) + " and dim " + Twine(along) +
+                  " of the rows for dim " + Twine(d) + " of the table, expected one of them and -1");
+  return success();
+}
+
+/// Partition replaces the op by operand 0 in the middle of the padding.
+LogicalResult RuleVerifier::verifyPad() const {
+  Block scratch;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointToEnd(&scratch);
+  const PadForm form = cast<ShardingRuleOpInterface>(op).getPadForm(b);
+  const ShardingRule::Tensor &source = rule.tensor(0);
+  if (op->getNumOperands() == 0 || form.low.size() != source.numDims || form.high.size() != source.numDims)
+    return fail("getPadForm has padding for " + Twine(form.low.size()) + " and " + Twine(form.high.size()) +
+                " dims, expected all dims of operand #0, low and high");
+  if (!form.padding || form.padding.getType() != source.type.getElementType())
+    return fail("the padding of getPadForm is not a value of the element type of operand #0");
+  for (unsigned d = 0; d < source.numDims; ++d) {
+    const std::optional<int64_t> low = getConstantIntValue(form.low[d]);
+    if (const DimWindow *window = rule.getWindow(source, d); window && low && !(*window == DimWindow{1, -*low}))
+      return fail("the window of dim " + Twine(d) + " of operand #0 is not {1, " + Twine(-*low) +
+                  ", 1}, which the padding of getPadForm reads");
+  }
+  return success();
+}
+
+/// Partition replaces the op by its operands, one after the other.
+LogicalResult RuleVerifier::verifyConcat() const {
+  int64_t begin = 0;
+  std::optional<unsigned> dim;
+  for (const ShardingRule::Tensor &operand : rule.operands()) {
+    for (unsigned d = 0; d < operand.numDims && !dim; ++d)
+      if (rule.getWindow(operand, d))
+        dim = d;
+    const DimWindow *window = dim && *dim < operand.numDims ? rule.getWindow(operand, *dim) : nullptr;
+    if (!window || !(*window == DimWindow{1, -begin}))
+      return fail("getWindowForm is Concat, expected the rule of getConcatRule");
+    begin += operand.type.getDimSize(*dim);
+  }
+  return success();
+}
+
+LogicalResult RuleVerifier::verifyWindows() const {
+  switch (cast<ShardingRuleOpInterface>(op).getWindowForm()) {
+  case WindowForm::None:
+  case WindowForm::InPlace:
+    return success();
+  case WindowForm::Pad:
+    return verifyPad();
+  case WindowForm::Concat:
+    return verifyConcat();
+  case WindowForm::Slice:
+  case WindowForm::Insert:
+    return fail("getWindowForm is that of slices of upstream, expected InPlace, Pad or Concat");
+  }
+  llvm_unreachable("unknown window form");
+}
+
 LogicalResult RuleVerifier::run() {
+  if (!rule.error.empty())
+    return fail(rule.error);
   if (failed(verifyValues()))
     return failure();
+  if (std::optional<Addressing> addressing = cast<ShardingRuleOpInterface>(op).getAddressing())
+    if (failed(verifyAddressing(*addressing)))
+      return failure();
   for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t)
     if (failed(verifyDims(t)) || failed(verifyRole(t)))
       return failure();
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f)
     if (failed(verifyFactor(f)))
       return failure();
-  return success();
+  return rule.hasWindows() ? verifyWindows() : success();
 }
 
 LogicalResult spmd::verifyShardingRule(Operation *op, const ShardingRule &rule,

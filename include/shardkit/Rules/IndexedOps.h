@@ -55,6 +55,10 @@ std::optional<Addressing> getAddressing(Operation *op);
 /// That of tensor.gather, tensor.scatter, tosa.gather and tosa.scatter; std::nullopt for
 /// unranked tensors.
 std::optional<Addressing> getUpstreamAddressing(Operation *op);
+/// The lookup of an embedding: elements of operand `indices` address dim 0 of operand `table`, and the result has the
+/// dims of the indices, then the other dims of the table. Operands that are not
+/// ranked tensors become an addressing that does not fit the op.
+Addressing getLookupAddressing(Operation *op, unsigned table, unsigned indices);
 /// Addressed dims are indexed; other dims of the table follow those of the rows.
 ShardingRule getAddressingRule(Operation *op, const Addressing &addressing);
 

@@ -73,9 +73,9 @@ struct Addressing {
   /// Read: the result. Written: the operand.
   Value rows;
   /// Leading dims that `rows` and `indices` have in common.
-  int64_t batch;
+  int64_t batch = 0;
   /// True if the last dim of `indices` runs over coordinates (else there is only one).
-  bool hasTuples;
+  bool hasTuples = false;
   /// Per dim of the table: the coordinate that addresses it, or -1; in that case the dim
   /// of `rows` that corresponds to it.
   SmallVector<int64_t> coordinate, along;

@@ -8,11 +8,13 @@
 //   "bi->b"                a reduction
 //   "bij->bji"             a transpose
 //   "b.->b."               rows are parallel, the other dim is never sharded
+//   "m(gk),gnk->m(gn)"     a product per group; dim 1 of the first operand is g * k long
 //
 // Letters that all results have are parallel; those that none has are reductions; others are
 // replicated. A `.` is a dim without a factor. Dims of size 1 next to longer ones of the same
-// letter are broadcast. `...` are the leading dims, aligned at their ends. Operands that the
-// text leaves out are unsharded.
+// letter are broadcast. `...` are the leading dims, aligned at their ends. Letters in parentheses
+// are the factors of one dim, major to minor: the size of one of them may be that of no dim if
+// the others are known. Operands that the text leaves out are unsharded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +29,8 @@ namespace mlir::spmd {
 ///
 ///   ShardingRule getShardingRule(Operation *op) const { return RuleBuilder(op, "mk,nk->mn").contraction(); }
 ///
-/// A text that does not fit the op becomes a rule that does not, which propagation reports.
+/// A text that does not fit the op, and a method that names a letter or dim which the text does not have, becomes a
+/// rule that does not fit, which propagation and `checkShardingRule` report.
 class RuleBuilder {
 public:
   RuleBuilder(Operation *op, StringRef dims);
@@ -41,10 +44,12 @@ public:
   /// The op may run on padded shards: along parallel letters with any content, along reductions with
   /// the neutral element in all operands that have them. `padding` comes before this.
   RuleBuilder &allowPadding();
+  /// The size of a letter that no dim has alone: 'g' of "(gk)".
+  RuleBuilder &size(char letter, int64_t size);
   /// Shards of a letter have a multiple of `granule` indices.
   RuleBuilder &granule(char letter, int64_t granule);
   /// Dim `dim` of an operand, a `.` in the text, is read in windows along a letter. The op
-  /// implements `getWindowForm`.
+  /// implements `getWindowForm`. Windows `{}` of a dim as long as the factor are the letter itself.
   RuleBuilder &window(unsigned operand, unsigned dim, char letter, DimWindow window);
   /// An operand that is accumulated into a result, or not read.
   RuleBuilder &init(unsigned operand, unsigned result = 0, OperandRole role = OperandRole::Init);
@@ -56,16 +61,29 @@ public:
   operator ShardingRule() const;
 
 private:
-  /// A dim: a letter, a leading dim (counted from the last), or none.
+  /// A letter, or a leading dim (counted from the last).
   using Index = int32_t;
-  static constexpr Index none = -1, leading = 256;
-  using Tensor = SmallVector<Index, 4>;
+  static constexpr Index leading = 256;
+  static constexpr int64_t kUnknown = -1;
+  /// The factors of a dim, major to minor; none for `.`.
+  using Dim = SmallVector<Index, 1>;
+  using Tensor = SmallVector<Dim, 4>;
 
   /// The dims of a text for `value`, which is null past the last.
-  static Tensor parse(StringRef text, Value value);
+  Tensor parse(StringRef text, Value value);
+  Dim parseGroup(StringRef letters);
+  Index parseLetter(char letter);
   void parseTensors(StringRef text, ValueRange values, std::vector<Tensor> &tensors);
-  /// The size of a letter: that of the first dim that is not broadcast.
-  int64_t getSize(Index index) const;
+  /// Keeps the first.
+  void fail(const Twine &message);
+  /// A method that names what the text does not have, or a letter without a size; empty if there is none.
+  std::string findError(llvm::ArrayRef<int64_t> sizes) const;
+  /// The factor of a letter; -1 for one that the text does not have.
+  int32_t getFactor(Index index) const;
+  void forEachDim(llvm::function_ref<void(const Dim &, int64_t size)> function) const;
+  /// The sizes of all factors: those given, those of the first dim that has a factor alone and is not broadcast, and
+  /// what remains of a dim whose other factors are known; `kUnknown` for others.
+  SmallVector<int64_t> getSizes() const;
   FactorKind getKind(Index index) const;
   void addDims(ShardingRule &rule, Value value, const Tensor &dims, int32_t operand) const;
 
@@ -85,9 +103,10 @@ private:
   ReductionKind kind = ReductionKind::Sum;
   SmallVector<Index> replicated;
   SmallVector<std::pair<Index, PaddingContent>> contents;
-  SmallVector<std::pair<Index, int64_t>> granules;
+  SmallVector<std::pair<Index, int64_t>> granules, givenSizes;
   SmallVector<Windowed> windows;
   SmallVector<Init> inits;
+  std::string error;
   bool isContraction = false, hasLocalAttributes = false, allowsPadding = false;
 };
 

@@ -51,6 +51,8 @@ enum class PaddingContent : uint8_t {
   Harmless,
   /// For a reduction: the neutral element of the result, in all operands that have the factor.
   Neutral,
+  /// For a parallel factor: zero in operands of integers, which is an address in bounds; else as Harmless.
+  Zero,
 };
 
 struct Factor {
@@ -82,6 +84,7 @@ struct Factor {
 ///   a dim written at every third index from 2 on   divisor 3, offset 0, length -1
 struct DimWindow {
   int64_t stride = 1, offset = 0, length = 1, divisor = 1;
+  bool operator==(const DimWindow &) const = default;
   /// The window of a shard of `chunk` indices of the factor that is split into `count`
   /// shards. If the divisor does not divide the step of a chunk, windows that begin at
   /// equal steps must be longer than each of them needs.
@@ -148,6 +151,8 @@ public:
   bool hasLocalAttributes = false;
   /// Set if no interface describes the op: all its values are replicated.
   bool isFallback = false;
+  /// The reason why a description does not fit the op, for `verifyShardingRule`; empty if it does.
+  std::string error;
 
   //===--- building -------------------------------------------------------===//
   int32_t addFactor(int64_t size, FactorKind kind = FactorKind::Parallel) {
