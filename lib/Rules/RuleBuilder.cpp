@@ -240,9 +240,11 @@ std::string RuleBuilder::findError(ArrayRef<int64_t> sizes) const {
   for (const Init &init : inits)
     if (init.operand >= operands.size())
       found = ("`init` names operand #" + Twine(init.operand) + ", expected one below " + Twine(operands.size())).str();
-  for (auto [index, size] : llvm::zip(indices, sizes))
-    if (size == kUnknown && found.empty())
-      found = ("the size of '" + Twine(char(index)) + "' is not known, expected `size` to give it").str();
+  forEachDim([&](const Dim &dim, int64_t) {
+    for (Index index : dim)
+      if (found.empty() && dim.size() > 1 && sizes[getFactor(index)] == kUnknown)
+        found = ("the size of '" + Twine(char(index)) + "' is not known, expected `size` to give it").str();
+  });
   return found;
 }
 
@@ -253,7 +255,7 @@ RuleBuilder::operator ShardingRule() const {
   if (!rule.error.empty())
     return rule;
   for (auto [index, size] : llvm::zip(indices, sizes))
-    rule.addFactor(size, getKind(index));
+    rule.addFactor(size == kUnknown ? 1 : size, getKind(index));
   for (int32_t f = 0; allowsPadding && f < int32_t(rule.numFactors()); ++f)
     if (FactorKind kind = rule.factor(f).kind; kind != FactorKind::Replicated)
       rule.setPadding(f, kind == FactorKind::Parallel ? PaddingContent::Harmless : PaddingContent::Neutral);

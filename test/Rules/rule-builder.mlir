@@ -98,14 +98,42 @@ spmd.mesh @m = <["x"=2]>
 func.func @notation(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: the index notation has '1', expected letters, '.', '...' and '(', ')' around letters}}
   %0 = "padded.indexed"(%x) {dims = "a1->a1"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @notation(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: a '(' of the index notation has no ')'}}
-  %1 = "padded.indexed"(%x) {dims = "a(bc->abc"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = "a(bc->abc"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @notation(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: the dim (bb) of the index notation has a letter twice}}
-  %2 = "padded.indexed"(%x) {dims = "a(bb)->a(bb)"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = "a(bb)->a(bb)"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @notation(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: the size of 'b' is not known, expected `size` to give it}}
-  %3 = "padded.indexed"(%x) {dims = "a(bc)->a(bc)"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = "a(bc)->a(bc)"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @notation(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: the factors of dim 1 of operand #0 multiply to 4, expected 6}}
-  %4 = "padded.indexed"(%x) {dims = "a(bc)->abc"} : (tensor<8x6xf32>) -> tensor<8x2x2xf32>
+  %0 = "padded.indexed"(%x) {dims = "a(bc)->abc"} : (tensor<8x6xf32>) -> tensor<8x2x2xf32>
   return
 }
 
@@ -115,11 +143,32 @@ spmd.mesh @m = <["x"=2]>
 func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: `padding` names the letter 'k', which the index notation does not have}}
   %0 = "padded.indexed"(%x) {dims = "ab->ab", harmless = "k"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: `window` names the letter 'i', which the index notation does not have}}
-  %1 = "padded.indexed"(%x) {dims = ".b->.b", window} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = ".b->.b", window} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: `window` names dim 0 of operand #0, expected one that is a '.' in the index notation}}
-  %2 = "padded.indexed"(%x) {dims = "ib->ib", window} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = "ib->ib", window} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: `init` names operand #1, expected one below 1}}
-  %3 = "padded.indexed"(%x) {dims = "ab->ab", init} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %0 = "padded.indexed"(%x) {dims = "ab->ab", init} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return
 }
