@@ -72,8 +72,11 @@ RuleBuilder::Tensor RuleBuilder::parse(StringRef text, Value value) {
     }
   }
   const int64_t missing = int64_t(getShapeOf(value).size()) - int64_t(dims.size());
-  for (int64_t n = 0; leadingAt && n < missing; ++n)
-    dims.insert(dims.begin() + *leadingAt, Dim(1, leading + n));
+  if (leadingAt && missing > 0) {
+    dims.insert(dims.begin() + *leadingAt, missing, Dim(1, leading));
+    for (int64_t n = 0; n < missing; ++n)
+      dims[*leadingAt + n].front() += missing - 1 - n;
+  }
   return dims;
 }
 
@@ -170,6 +173,8 @@ SmallVector<int64_t> RuleBuilder::getSizes() const {
     isChanged = false;
     forEachDim([&](const Dim &dim, int64_t size) {
       SmallVector<int32_t> unknown;
+      if (dim.size() < 2)
+        return;
       for (Index index : dim)
         if (int64_t known = sizes[getFactor(index)]; known > 0)
           size /= known;
