@@ -39,6 +39,23 @@
 // RUN: not shard-prove %t/hlo.txt %t/local.mlir 2>&1 | FileCheck %s --check-prefix=HLO
 // HLO: hlo.txt: error: a module of HLO, expected one of MLIR: shardkit-prove reads HLO
 
+// A program in the local view of upstream's dialect shard, and another one.
+// RUN: shard-opt %t/shard.mlir --spmd-import-shard | shard-prove %t/annotated.mlir - | FileCheck %s --check-prefix=SHARD
+// RUN: sed 's/math.tanh/math.exp/' %t/shard.mlir | shard-opt --spmd-import-shard -o %t/exp.mlir
+// RUN: not shard-prove %t/annotated.mlir %t/exp.mlir 2>&1 | FileCheck %s --check-prefix=EXP
+// SHARD: @main: proven
+// EXP: error: @main is not decided at math.exp
+
+//--- shard.mlir
+shard.grid @grid(shape = 2x4)
+func.func @main(%x: tensor<4x16xf32>, %w: tensor<16x3xf32>) -> tensor<4x12xf32> {
+  %z = arith.constant dense<0.0> : tensor<4x3xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<4x16xf32>, tensor<16x3xf32>) outs(%z : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %1 = shard.all_gather %0 on @grid grid_axes = [1] gather_axis = 1 : tensor<4x3xf32> -> tensor<4x12xf32>
+  %2 = math.tanh %1 : tensor<4x12xf32>
+  return %2 : tensor<4x12xf32>
+}
+
 //--- global.mlir
 func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x12xf32>) -> tensor<8x12xf32> {
   %z = arith.constant dense<0.0> : tensor<8x12xf32>
