@@ -33,6 +33,8 @@ public:
 private:
   bool readDims();
   void readKept();
+  /// Makes the test of ranks in the conjunction `term` the condition, and its other parts the value.
+  void splitConjunction(MutableArrayRef<TermId> operands);
   bool matchConstant();
   void matchMove();
   /// The indices of the loops, in all lanes or in those that are inside of the dims.
@@ -298,12 +300,37 @@ static bool readRankTest(TermId id, const TermTable &terms, Ranks &ranks) {
   return true;
 }
 
+void ResultMatch::splitConjunction(MutableArrayRef<TermId> operands) {
+  SmallVector<TermId> stack{term}, tests, rest;
+  while (!stack.empty()) {
+    TermId id = stack.pop_back_val();
+    const Term &part = terms[id];
+    Ranks ranks;
+    if (readRankTest(id, terms, ranks))
+      tests.push_back(id);
+    else if (part.kind == Term::Kind::Select && terms.getBool(part.operands[2]) == false)
+      stack.append({part.operands[0], part.operands[1]});
+    else
+      rest.push_back(id);
+  }
+  if (tests.empty() || rest.empty())
+    return;
+  for (auto [operand, parts] : {std::pair(0, ArrayRef(tests)), std::pair(1, ArrayRef(rest))}) {
+    operands[operand] = parts.front();
+    for (TermId part : parts.drop_front())
+      operands[operand] = terms.getAnd(operands[operand], part, op.op.getContext());
+  }
+}
+
 void ResultMatch::readKept() {
   term = op.inside[r];
   while (!hasReduction && terms[term].kind == Term::Kind::Select) {
-    ArrayRef<TermId> operands = terms[term].operands;
+    SmallVector<TermId, 3> operands(terms[term].operands);
     const Term &otherwise = terms[operands[2]];
     Ranks ranks = kept;
+    // Of booleans it is a conjunction, whose parts have an order of their own.
+    if (Ranks tested; terms.getBool(operands[2]) == false && !readRankTest(operands[0], terms, tested))
+      splitConjunction(operands);
     if (otherwise.kind != Term::Kind::Constant || (other && otherwise.attribute != other) ||
         !readRankTest(operands[0], terms, ranks))
       return;

@@ -237,8 +237,11 @@ void LoopIndexFinder::readBody() {
   for (const IndexForm &form : bodyIndices)
     for (unsigned l = 0; l < numLoops; ++l) {
       IndexForm index = form.plus(-form.getConstant());
-      auto isSame = [&](const LoopIndex &known) { return known.form == index; };
-      if (form.getConstant() < 0 && -form.getConstant() <= index.getRange().second && llvm::any_of(found[l], isSame))
+      bool isOfLoop = index.uses(IndexTerm::Kind::Loop, l) && !index.hasScalar() && index.isBijective() &&
+                      llvm::all_of(index.getTerms(), [&](const IndexTerm &term) {
+                        return term.kind == IndexTerm::Kind::Rank || term.var == l;
+                      });
+      if (isOfLoop && !found[l].empty() && form.getConstant() < 0 && -form.getConstant() <= index.getRange().second)
         propose(l, index, -form.getConstant());
     }
   for (const IndexForm &form : bodyIndices)
