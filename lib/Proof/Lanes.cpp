@@ -50,9 +50,8 @@ bool Lanes::addDigits(TermId index) {
   bool areKnown = true;
   (void)terms.anyTerm(index, [&](TermId id) {
     const Term &term = terms[id];
-    areKnown &= llvm::is_contained({TermKind::Index, TermKind::Compare, TermKind::Op, TermKind::Select,
-                                    TermKind::Constant},
-                                   term.kind);
+    areKnown &= llvm::is_contained(
+        {TermKind::Index, TermKind::Compare, TermKind::Op, TermKind::Select, TermKind::Constant}, term.kind);
     for (const IndexTerm &digit : term.form.getTerms()) {
       if (digit.kind == IndexTerm::Kind::Data)
         continue;

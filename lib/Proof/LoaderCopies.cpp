@@ -62,7 +62,8 @@ static bool readLoops(const CopyPiece &piece, RankedTensorType type, SmallVector
     stride *= type.getDimSize(d);
   }
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, piece.loops.size()));
-  llvm::sort(order, [&](unsigned a, unsigned c) { return std::pair(piece.loops[a][2], a) < std::pair(piece.loops[c][2], c); });
+  llvm::sort(order,
+             [&](unsigned a, unsigned c) { return std::pair(piece.loops[a][2], a) < std::pair(piece.loops[c][2], c); });
   loops.assign(piece.loops.size(), IndexForm());
   int64_t filled = 1;
   for (unsigned l : order) {
@@ -151,8 +152,8 @@ Value OperandWriter::writeRank(OpBuilder &body, const RankDigit &digit) {
     if (entry.pre != 1)
       part = arith::RemUIOp::create(body, loc, part, writeConstant(body, entry.size));
     if (number)
-      part = arith::AddIOp::create(
-          body, loc, arith::MulIOp::create(body, loc, number, writeConstant(body, entry.size)), part);
+      part = arith::AddIOp::create(body, loc, arith::MulIOp::create(body, loc, number, writeConstant(body, entry.size)),
+                                   part);
     number = part;
   }
   return number;
@@ -172,8 +173,8 @@ Value OperandWriter::writeIndex(OpBuilder &body, const IndexForm &form) {
         digit = arith::DivUIOp::create(body, loc, digit, writeConstant(body, term.lo));
       digit = arith::RemUIOp::create(body, loc, digit, writeConstant(body, term.size));
     }
-    sum = arith::AddIOp::create(body, loc, sum,
-                                arith::MulIOp::create(body, loc, digit, writeConstant(body, term.coef)));
+    sum =
+        arith::AddIOp::create(body, loc, sum, arith::MulIOp::create(body, loc, digit, writeConstant(body, term.coef)));
   }
   return sum;
 }
@@ -231,8 +232,7 @@ Value OperandWriter::write(const ElementwiseLoad::Operand &operand, RankedTensor
         }
         // What the loader leaves alone is not known.
         auto branch = scf::IfOp::create(
-            body, loc, condition,
-            [&](OpBuilder &inside, Location) { scf::YieldOp::create(inside, loc, read(inside)); },
+            body, loc, condition, [&](OpBuilder &inside, Location) { scf::YieldOp::create(inside, loc, read(inside)); },
             [&](OpBuilder &outside, Location) { scf::YieldOp::create(outside, loc, arguments.back()); });
         linalg::YieldOp::create(body, loc, branch.getResult(0));
       });
