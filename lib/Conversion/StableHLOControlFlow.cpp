@@ -45,11 +45,12 @@ struct Counter {
 /// Replaces one op. Each method returns a failure after its error.
 class Converter {
 public:
-  explicit Converter(Operation *op) : op(op), b(op), loc(op->getLoc()) {}
+  Converter(Operation *op, SymbolTableCollection &symbols) : op(op), b(op), loc(op->getLoc()), symbols(symbols) {}
   LogicalResult convertWhile();
   LogicalResult convertIf();
   LogicalResult convertCase();
   LogicalResult splitBarrier();
+  LogicalResult callComposite();
 
 private:
   LogicalResult fail(const Twine &expected) const {
@@ -93,6 +94,7 @@ private:
   Operation *op;
   OpBuilder b;
   Location loc;
+  SymbolTableCollection &symbols;
 };
 
 } // namespace
@@ -289,6 +291,25 @@ LogicalResult Converter::splitBarrier() {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Composites
+//===----------------------------------------------------------------------===//
+
+/// What a composite does is its decomposition: shardings propagate through that.
+LogicalResult Converter::callComposite() {
+  auto name = op->getAttrOfType<FlatSymbolRefAttr>("decomposition");
+  auto function = name ? symbols.lookupNearestSymbolFrom<func::FuncOp>(op, name) : func::FuncOp();
+  if (!function || function.getArgumentTypes() != op->getOperandTypes() ||
+      function.getResultTypes() != op->getResultTypes())
+    return fail("a decomposition: a function of the module that has the types of its operands and results");
+  auto call = func::CallOp::create(b, loc, function, op->getOperands());
+  if (Attribute shardings = op->getAttr(kShardingsAttr))
+    call->setAttr(kShardingsAttr, shardings);
+  op->replaceAllUsesWith(call);
+  op->erase();
+  return success();
+}
+
 namespace {
 
 struct ConvertStableHLOControlFlowToSCFPass
@@ -302,14 +323,16 @@ struct ConvertStableHLOControlFlowToSCFPass
                         .Case("stablehlo.while", &Converter::convertWhile)
                         .Case("stablehlo.if", &Converter::convertIf)
                         .Case("stablehlo.case", &Converter::convertCase)
+                        .Case("stablehlo.composite", &Converter::callComposite)
                         .Case("stablehlo.optimization_barrier", &Converter::splitBarrier)
                         .Default(nullptr);
       if (method)
         found.push_back({op, method});
     });
+    SymbolTableCollection symbols;
     // Inner ones first.
     for (auto [op, method] : found)
-      if (Converter converter(op); failed((converter.*method)()))
+      if (Converter converter(op, symbols); failed((converter.*method)()))
         return signalPassFailure();
   }
 };

@@ -72,7 +72,12 @@ namespace {
 
 class RuleChecker {
 public:
-  RuleChecker(Operation *op, OpInterpreter interpret) : op(op), interpret(interpret), rule(getShardingRule(op)) {}
+  RuleChecker(Operation *op, OpInterpreter interpret) : op(op), interpret(interpret), rule(getShardingRule(op)) {
+    if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
+      addressing = iface.getAddressing();
+    if (addressing && addressing->writes)
+      addressing.reset();
+  }
   FailureOr<RuleCheck> run(ArrayRef<TensorValue> given);
 
 private:
@@ -84,6 +89,7 @@ private:
   /// The elements of a value that is computed from constants alone.
   std::optional<TensorValue> evaluate(Value value) const;
   TensorValue makeOperand(unsigned t) const;
+  int64_t getRange(unsigned t) const;
   /// Computes the full op.
   LogicalResult computeExpected();
   bool isComputed(int32_t f) const;
@@ -98,6 +104,9 @@ private:
   double getPadding(unsigned t, int32_t f) const;
   double getPaddingAt(unsigned t, ArrayRef<Numbers> indices, ArrayRef<int64_t> local) const;
   TensorValue shardOperand(unsigned t, ArrayRef<int64_t> coordinates) const;
+  int32_t getAddressed(size_t d) const;
+  void makeIndicesLocal(TensorValue &indices, ArrayRef<int64_t> coordinates) const;
+  bool readsOwn(unsigned r, ArrayRef<int64_t> local, ArrayRef<int64_t> coordinates) const;
   /// The op with local attributes and types, alone in a function of a module.
   std::pair<OwningOpRef<ModuleOp>, Operation *> makeLocal() const;
   LogicalResult verifyTypes(Operation *computed, ArrayRef<TensorValue> results) const;
@@ -108,6 +117,7 @@ private:
   Operation *op;
   OpInterpreter interpret;
   ShardingRule rule;
+  std::optional<Addressing> addressing; ///< Of an op that reads rows of a table.
   TensorValues operands, expected;
   /// The number of shards per factor.
   Numbers counts;
@@ -165,13 +175,26 @@ TensorValue RuleChecker::makeOperand(unsigned t) const {
   for (auto [i, element] : llvm::enumerate(value.elements)) {
     double fraction = std::fmod((i + 1 + 17.0 * t) * 0.6180339887498949, 1);
     Type type = value.type.getElementType();
-    element = isa<FloatType>(type) ? 4 * fraction - 2 : std::floor(fraction * (type.isInteger(1) ? 2 : 3));
+    element = isa<FloatType>(type) ? 4 * fraction - 2 : std::floor(fraction * (type.isInteger(1) ? 2 : getRange(t)));
   }
   return value;
 }
 
+/// Indices reach all rows; other integers are small.
+int64_t RuleChecker::getRange(unsigned t) const {
+  if (!addressing || t != addressing->indicesOperand)
+    return 3;
+  int64_t range = INT64_MAX;
+  for (auto [size, coordinate] : llvm::zip(rule.tensor(addressing->tableOperand).type.getShape(), addressing->coordinate))
+    if (coordinate >= 0)
+      range = std::min(range, size);
+  return range;
+}
+
 bool RuleChecker::isComputed(int32_t f) const {
   const Factor &factor = rule.factor(f);
+  if (factor.kind == FactorKind::Indexed)
+    return addressing && !factor.hasWindows;
   return (factor.kind == FactorKind::Parallel || factor.kind == FactorKind::Reduction) &&
          (!factor.hasWindows || cast<ShardingRuleOpInterface>(op).getWindowForm() == WindowForm::InPlace);
 }
@@ -288,7 +311,55 @@ TensorValue RuleChecker::shardOperand(unsigned t, ArrayRef<int64_t> coordinates)
     const bool isElement = llvm::all_of(global, [](int64_t i) { return i >= 0; });
     value.elements[next++] = isElement ? operands[t].at(global) : getPaddingAt(t, indices, local);
   });
+  if (addressing && t == addressing->indicesOperand)
+    makeIndicesLocal(value, coordinates);
   return value;
+}
+
+/// The factor of dim `d` of the table if an index addresses it and it is sharded, else -1.
+int32_t RuleChecker::getAddressed(size_t d) const {
+  if (addressing->coordinate[d] < 0)
+    return -1;
+  ArrayRef<int32_t> factors = rule.dimFactors(rule.tensor(addressing->tableOperand), d);
+  return factors.size() == 1 && counts[factors.front()] > 1 ? factors.front() : -1;
+}
+
+/// Indices into the shard of the table; 0 where another device has the row.
+void RuleChecker::makeIndicesLocal(TensorValue &indices, ArrayRef<int64_t> coordinates) const {
+  for (size_t d = 0; d < addressing->coordinate.size(); ++d) {
+    const int32_t f = getAddressed(d);
+    if (f < 0)
+      continue;
+    size_t next = 0;
+    forEachIndex(indices.type.getShape(), [&](ArrayRef<int64_t> index) {
+      double &element = indices.elements[next++];
+      if (addressing->hasTuples && index.back() != addressing->coordinate[d])
+        return;
+      const double local = element - double(coordinates[f] * getChunk(f));
+      element = local >= 0 && local < double(getChunk(f)) ? local : 0;
+    });
+  }
+}
+
+/// Whether the rows that an element of a local result is read from are those of this device.
+bool RuleChecker::readsOwn(unsigned r, ArrayRef<int64_t> local, ArrayRef<int64_t> coordinates) const {
+  if (!addressing || addressing->rows != op->getResult(r))
+    return true;
+  for (size_t d = 0; d < addressing->coordinate.size(); ++d) {
+    const int32_t f = getAddressed(d);
+    if (f < 0)
+      continue;
+    Numbers at;
+    for (unsigned k = 0; k < addressing->batch; ++k)
+      at.push_back(getIndices(addressing->indicesOperand, k, coordinates)[local[k]]);
+    if (llvm::any_of(at, [](int64_t k) { return k < 0; }))
+      return true; // padding, which nothing compares
+    if (addressing->hasTuples)
+      at.push_back(addressing->coordinate[d]);
+    if (int64_t(operands[addressing->indicesOperand].at(at)) / getChunk(f) != coordinates[f])
+      return false;
+  }
+  return true;
 }
 
 std::pair<OwningOpRef<ModuleOp>, Operation *> RuleChecker::makeLocal() const {
@@ -406,8 +477,10 @@ LogicalResult RuleChecker::check(ArrayRef<int64_t> countsOfFactors) {
         Numbers global;
         for (auto [d, k] : llvm::enumerate(i))
           global.push_back(indices[d][k]);
-        if (llvm::none_of(global, [](int64_t k) { return k < 0; }))
-          full.at(global) = result.at(i);
+        if (llvm::any_of(global, [](int64_t k) { return k < 0; }))
+          return;
+        const auto &[reduction, type] = std::pair(rule.results()[r].reduction, result.type.getElementType());
+        full.at(global) = readsOwn(r, i, coordinates) ? result.at(i) : toDouble(getNeutralElement(reduction, type));
       });
       std::swap(full.elements, partial[r][reduction]);
     }

@@ -565,6 +565,35 @@ ShardingRule getMatrixRule(Operation *op) {
   return getRowsRule(op, [](size_t d, size_t rank) { return d + 2 < rank; });
 }
 
+/// Dims that are not transformed are parallel.
+ShardingRule getFftRule(Operation *op) {
+  const size_t transformed = getInts(op, "fft_length").size();
+  return getRowsRule(op, [&](size_t d, size_t rank) { return transformed > 0 && d + transformed < rank; });
+}
+
+constexpr StringLiteral kChloElementwise[] = {
+    "acos",   "acosh",      "asin",      "asinh",   "atan",   "atanh",  "bessel_i1e", "conj",
+    "cosh",   "digamma",    "erf",       "erf_inv", "erfc",   "is_inf", "is_neg_inf", "is_pos_inf",
+    "lgamma", "next_after", "polygamma", "sinh",    "square", "tan",    "zeta"};
+
+/// Of targets that frameworks emit: copies, and ops of chlo by the name that they have in StableHLO. Another target may
+/// do anything with a shard, so that it has no rule.
+ShardingRule getCustomCallRule(Operation *op) {
+  auto target = op->getAttrOfType<StringAttr>("call_target_name");
+  StringRef name = target ? target.getValue() : StringRef();
+  const bool isCopy =
+      llvm::is_contained({"annotate_device_placement", "LayoutConstraint", "MoveToDevice", "MoveToHost"}, name);
+  if (isCopy && op->getOperandTypes() == op->getResultTypes())
+    return getElementwiseRule(op);
+  if (name.consume_front("mhlo.") && name == "topk")
+    return getTopKRule(op);
+  if (target && name != target.getValue() && llvm::is_contained(kChloElementwise, name))
+    return getElementwiseRule(op);
+  ShardingRule rule = getReplicatedRule(op);
+  rule.isFallback = true;
+  return rule;
+}
+
 llvm::StringMap<RuleFn> makeTable() {
   llvm::StringMap<RuleFn> table;
   for (StringRef name : {"abs",
@@ -616,9 +645,7 @@ llvm::StringMap<RuleFn> makeTable() {
                          "tanh",
                          "xor"})
     table[("stablehlo." + name).str()] = getElementwiseRule;
-  for (StringRef name : {"acos",   "acosh",      "asin",      "asinh",   "atan",   "atanh",  "bessel_i1e", "conj",
-                         "cosh",   "digamma",    "erf",       "erf_inv", "erfc",   "is_inf", "is_neg_inf", "is_pos_inf",
-                         "lgamma", "next_after", "polygamma", "sinh",    "square", "tan",    "zeta"})
+  for (StringRef name : kChloElementwise)
     table[("chlo." + name).str()] = getElementwiseRule;
   static constexpr std::pair<StringLiteral, RuleFn> others[] = {
       {"stablehlo.broadcast_in_dim", getBroadcastInDimRule},
@@ -626,9 +653,11 @@ llvm::StringMap<RuleFn> makeTable() {
       {"stablehlo.concatenate", getConcatenateRule},
       {"stablehlo.constant", getConstantRule},
       {"stablehlo.convolution", getConvolutionRule},
+      {"stablehlo.custom_call", getCustomCallRule},
       {"stablehlo.dot_general", getDotGeneralRule},
       {"stablehlo.dynamic_slice", getDynamicSliceRule},
       {"stablehlo.dynamic_update_slice", getDynamicSliceRule},
+      {"stablehlo.fft", getFftRule},
       {"stablehlo.gather", getGatherRule},
       {"stablehlo.iota", getIotaRule},
       {"stablehlo.pad", getPadRule},
@@ -636,6 +665,8 @@ llvm::StringMap<RuleFn> makeTable() {
       {"stablehlo.reduce_window", getReduceWindowRule},
       {"stablehlo.reshape", getReshapeRule},
       {"stablehlo.reverse", getReverseRule},
+      // An element depends on the state and on its number in the full result; equal states give equal results.
+      {"stablehlo.rng_bit_generator", getReplicatedRule},
       {"stablehlo.scatter", getScatterRule},
       {"stablehlo.slice", getSliceRule},
       {"stablehlo.sort", getSortRule},

@@ -144,6 +144,56 @@ func.func @branches(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x
   return %3#0, %3#1 : tensor<8x6xf32>, tensor<6x8xf32>
 }
 
+// Rows of a transform, copies and functions of elements that are calls of targets, and what a composite does. Random bits
+// depend on their numbers in the full result.
+// SHARDINGS-LABEL: func.func @calls
+// SHARDINGS: "stablehlo.fft"{{.*}}spmd.shardings = [#spmd.sharding<@m, [{"x", ?}, {?}]>]
+// SHARDINGS: "stablehlo.rng_bit_generator"{{.*}}spmd.shardings = [#spmd.sharding<@m, [{?}]>, #spmd.sharding<@m, [{?}, {?}]>]
+// CHECK-LABEL: func.func @calls
+// CHECK: "stablehlo.fft"({{.*}}: (tensor<4x16xf32>) -> tensor<4x9xcomplex<f32>>
+// CHECK: "stablehlo.custom_call"({{.*}}call_target_name = "annotate_device_placement"{{.*}}: (tensor<4x16xf32>) -> tensor<4x16xf32>
+// CHECK: "stablehlo.custom_call"({{.*}}call_target_name = "mhlo.erf"{{.*}}: (tensor<4x16xf32>) -> tensor<4x16xf32>
+// CHECK: "stablehlo.custom_call"({{.*}}call_target_name = "mhlo.topk"{{.*}}: (tensor<4x16xf32>) -> (tensor<4x3xf32>, tensor<4x3xi32>)
+// CHECK: "stablehlo.tanh"({{.*}}: (tensor<4x16xf32>) -> tensor<4x16xf32>
+// CHECK: "stablehlo.rng_bit_generator"({{.*}}: (tensor<2xui64>) -> (tensor<2xui64>, tensor<8x16xui32>)
+func.func private @squash(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = "stablehlo.tanh"(%x) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+func.func @calls(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %s: tensor<2xui64>)
+    -> (tensor<8x9xcomplex<f32>>, tensor<8x3xf32>, tensor<8x3xi32>, tensor<8x16xui32>, tensor<8x16xf32>) {
+  %0 = "stablehlo.fft"(%x) <{fft_length = array<i64: 16>, fft_type = #stablehlo<fft_type RFFT>}> : (tensor<8x16xf32>) -> tensor<8x9xcomplex<f32>>
+  %1 = "stablehlo.custom_call"(%x) <{call_target_name = "annotate_device_placement"}> : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = "stablehlo.custom_call"(%1) <{call_target_name = "mhlo.erf"}> : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3:2 = "stablehlo.custom_call"(%2) <{call_target_name = "mhlo.topk"}> {mhlo.attributes = {k = 3 : i64, largest = true}} : (tensor<8x16xf32>) -> (tensor<8x3xf32>, tensor<8x3xi32>)
+  %4 = "stablehlo.composite"(%2) <{composite_attributes = {}, decomposition = @squash, name = "my.squash", version = 0 : i32}> : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %5:2 = "stablehlo.rng_bit_generator"(%s) <{rng_algorithm = #stablehlo<rng_algorithm PHILOX>}> : (tensor<2xui64>) -> (tensor<2xui64>, tensor<8x16xui32>)
+  return %0, %3#0, %3#1, %5#1, %4 : tensor<8x9xcomplex<f32>>, tensor<8x3xf32>, tensor<8x3xi32>, tensor<8x16xui32>, tensor<8x16xf32>
+}
+
+// -----
+// expected-warning @-1 {{1 ops without a sharding rule are replicated}}
+
+// Another target may do anything with a shard.
+spmd.mesh @m = <["x"=2]>
+// CHECK-LABEL: func.func @unknown_target
+// CHECK: %[[FULL:.*]] = spmd.all_gather
+// CHECK: "stablehlo.custom_call"(%[[FULL]]) <{call_target_name = "mine"}> : (tensor<8x16xf32>) -> tensor<8x16xf32>
+func.func @unknown_target(%x: tensor<8x16xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x16xf32> {
+  %0 = "stablehlo.custom_call"(%x) <{call_target_name = "mine"}> : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+
+func.func @undefined(%x: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x4xf32> {
+  // expected-error @+1 {{'stablehlo.composite' is not well formed, expected a decomposition: a function of the module that has the types of its operands and results}}
+  %0 = "stablehlo.composite"(%x) <{decomposition = @nothing, name = "my.nothing"}> : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
 // -----
 
 spmd.mesh @m = <["x"=2]>

@@ -51,14 +51,15 @@ struct RuleCheck {
   /// The number of ways in which the op was sharded.
   unsigned cases = 0;
   /// Factors that may be sharded, but not by computing the op on shards: partition replaces it
-  /// (windows of forms Pad and Concat, indexed factors, selections).
+  /// (windows of forms Pad and Concat, rows that are written at indices, selections).
   llvm::SmallVector<int32_t, 2> unchecked;
 };
 
 /// Shards each factor of the rule of `op` in 2 and 3, all pairs of factors, and all factors at
 /// once; unevenly where the op may run on padding, whose elements are NaN unless the rule requires
 /// a value. Emits an error at `op` if the rule does not fit, and for the first element that
-/// differs from that of the full op by more than a relative 1e-4.
+/// differs from that of the full op by more than a relative 1e-4. Where `getAddressing` says that rows are read at
+/// indices, these are made local, and rows of other shards are the neutral element, as partition does it.
 ///
 /// `operands`: their elements. By default an operand that is computed from constants alone has its own
 /// elements, by the interpreter. Others are numbers without symmetry between -2 and 2 (integers from 0

@@ -919,6 +919,16 @@ struct WrongWindow : Base<WrongWindow> {
   }
 };
 
+/// Reads columns, where its addressing is that of rows.
+struct WrongLookup : Base<WrongLookup> {
+  FOREIGN_OP(WrongLookup, "wrong_lookup")
+  ShardingRule getShardingRule() { return getAddressingRule(*this, *getAddressing()); }
+  std::optional<Addressing> getAddressing() { return getLookupAddressing(*this, /*table=*/0, /*indices=*/1); }
+  TensorValues compute(In x) {
+    return each([&](Index i) { return lookUp(x[0], {i.back(), int64_t(x[1].at(i.drop_back()))}); });
+  }
+};
+
 /// Rules that do not fit, by the attribute `wrong`.
 struct Misfit : Base<Misfit> {
   FOREIGN_OP(Misfit, "misfit")
@@ -964,7 +974,7 @@ struct ForeignDialect : Dialect {
     add<Gather, Embedding, Lookup, ScatterAdd, OneHot, CrossEntropy>();
     add<Conv2d, GroupedConv1d, MaxPool, Pad, Slice, Flip, RepeatInterleave>();
     add<Transpose, Reshape, Concat, Stack, Chunk, Split, Roll, Tril, Inverse>();
-    add<WrongParallel, WrongKind, WrongDims, WrongPadding, WrongInit, WrongSizes, WrongWindow, Misfit>();
+    add<WrongParallel, WrongKind, WrongDims, WrongPadding, WrongInit, WrongSizes, WrongWindow, WrongLookup, Misfit>();
   }
   template <typename... Ops> void add() {
     addOperations<Ops...>();
@@ -1068,7 +1078,7 @@ TEST_F(ForeignRulesTest, NumbersAreThoseOfTheOp) {
            {"rope", "2x5x3x8xf32, 5x4xf32, 5x4xf32", "2x5x3x8xf32", "", 13},
            {"gather", "7x5xf32, 7x3xi64", "7x3xf32", "", 5},
            {"embedding", "6x5xf32, 7x3xi64", "7x3x5xf32", "", 10},
-           {"lookup", "6x5xf32, 7x3xi64", "7x3x5xf32", "", 10, 1},
+           {"lookup", "6x5xf32, 7x3xi64", "7x3x5xf32", "", 17},
            {"scatter_add", "6x5xf32, 7xi64, 7x5xf32", "6x5xf32", "", 5},
            {"one_hot", "7xi64", "7x3xf32", "depth = 3", 2},
            {"cross_entropy", "7x5xf32, 7xi64", "7xf32", "", 2},
@@ -1119,6 +1129,7 @@ TEST_F(ForeignRulesTest, WrongRulesAreFound) {
             "expected 'tensor<2x6xf32>'"},
            {"wrong_init", "4x6xf32, 4xf32", "4xf32", "",
             "with factor 1 (size 6) in 2 shards, element [0] of result #0"},
+           {"wrong_lookup", "6x6xf32, 7xi64", "7x6xf32", "", "in 2 shards, element [0, "},
            {"misfit", "4x9xf32", "4x6xf32", "wrong = \"pad\"",
             "does not fit: getPadForm has padding for 0 and 0 dims, expected all dims of operand #0, low and high"},
            {"misfit", "4x9xf32", "4x6xf32", "wrong = \"slice\"",
