@@ -181,9 +181,9 @@ def SPMDImportShardPass : SPMDPass<"spmd-import-shard"> {
     with closed dims. The flag that an annotation is for the users of a value, and its
     halo sizes, stay on the constraint as foreign attributes: ShardKit inserts
     reshards and halos where they are needed. A local
-    program becomes one of ShardKit in phase partitioned: all_gather, all_slice, all_to_all,
-    all_reduce, reduce_scatter and the index of the process, on tensors. Grids of unknown size,
-    other ops in local view, both views in one module, and explicit shard sizes are errors.
+    program becomes one of ShardKit in phase partitioned: collectives on tensors, update_halo, a
+    send with the recv of its result, and the index of the process. Grids of unknown size, other
+    ops in local view, both views in one module, and explicit shard sizes are errors.
     Phase: up to annotated; a local program may be final.
   }];
   let options = [

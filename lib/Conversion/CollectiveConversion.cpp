@@ -6,7 +6,10 @@
 #include "shardkit/Transforms/IdleCollectives.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -30,6 +33,51 @@ static void inlineStarted(RewriterBase &rewriter, StartOp start) {
   rewriter.eraseOp(end);
   rewriter.inlineBlockBefore(&start.getBody().front(), start);
   rewriter.eraseOp(start);
+}
+
+/// An elementwise function of tensors of one shape.
+static Value emitElementwise(OpBuilder &b, Location loc, ValueRange inputs, Type element,
+                             llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> emit) {
+  auto type = cast<RankedTensorType>(inputs.front().getType()).clone(element);
+  SmallVector<AffineMap> maps(inputs.size() + 1, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
+  Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), element);
+  return linalg::GenericOp::create(b, loc, TypeRange(type), inputs, empty, maps, loops,
+                                   [&](OpBuilder &body, Location at, ValueRange args) {
+                                     linalg::YieldOp::create(body, at, emit(body, at, args.drop_back()));
+                                   })
+      .getResult(0);
+}
+
+/// A collective of complex numbers, as one of each component.
+static FailureOr<Value> emitComponents(RewriterBase &b, CollectiveEmitter &emitter,
+                                       const CollectiveToEmit &collective) {
+  auto type = cast<ComplexType>(collective.inputType.getElementType());
+  if (collective.form.reduction.value_or(ReductionKind::Sum) != ReductionKind::Sum) {
+    collective.op->emitError() << "combines elements of " << type << " by a reduction that is not one of their "
+                               << "components, expected a sum";
+    return failure();
+  }
+  Location loc = collective.op->getLoc();
+  Type component = type.getElementType();
+  CollectiveToEmit own = collective;
+  own.inputType = own.inputType.clone(component);
+  own.resultType = own.resultType.clone(component);
+  SmallVector<Value, 2> components;
+  for (bool isReal : {true, false}) {
+    own.input =
+        emitElementwise(b, loc, collective.input, component, [&](OpBuilder &body, Location at, ValueRange args) {
+          return isReal ? complex::ReOp::create(body, at, args[0]).getResult()
+                        : complex::ImOp::create(body, at, args[0]).getResult();
+        });
+    FailureOr<Value> value = emitter.emit(b, own);
+    if (failed(value))
+      return failure();
+    components.push_back(*value);
+  }
+  return emitElementwise(b, loc, components, type, [&](OpBuilder &body, Location at, ValueRange args) {
+    return complex::CreateOp::create(body, at, type, args[0], args[1]).getResult();
+  });
 }
 
 namespace {
@@ -56,7 +104,9 @@ public:
       return fail();
     CollectiveToEmit collective{op,        op->getOperand(0), op->getOperands().drop_front(),
                                 inputType, resultType,        std::move(*form)};
-    FailureOr<Value> result = emitter.emit(rewriter, collective);
+    const bool isSplit = isa<ComplexType>(inputType.getElementType()) && !emitter.takesComplex(collective);
+    FailureOr<Value> result =
+        isSplit ? emitComponents(rewriter, emitter, collective) : emitter.emit(rewriter, collective);
     if (failed(result))
       return fail();
     rewriter.replaceOp(op, *result);

@@ -5,6 +5,7 @@
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -117,6 +118,8 @@ public:
   FunctionCallsEmitter(ModuleOp module, StringRef prefix)
       : CollectiveEmitter(module), prefix(prefix), symbols(module) {}
 
+  /// The functions move elements of any kind, and combine numbers.
+  bool takesComplex(const CollectiveToEmit &collective) const override { return !collective.form.reduction; }
   Value emitRank(RewriterBase &b, Operation *op) override {
     Value rank = call(b, op->getLoc(), "rank", {}, b.getI64Type()).getResult(0);
     return arith::IndexCastOp::create(b, op->getLoc(), b.getIndexType(), rank);
@@ -235,6 +238,10 @@ FailureOr<Value> CallsEmitter::emit(RewriterBase &b, CollectiveToEmit &collectiv
 
 struct ConvertToCallsPass : public spmd::impl::ConvertSPMDToCallsPassBase<ConvertToCallsPass> {
   using Base::Base;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registry.insert<complex::ComplexDialect>();
+  }
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyConvertible(module, getArgument())))

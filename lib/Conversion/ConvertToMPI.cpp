@@ -6,6 +6,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -117,6 +118,7 @@ public:
   explicit MPIEmitter(ModuleOp module) : CollectiveEmitter(module), symbols(module) {}
 
   FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
+  bool takesComplex(const CollectiveToEmit &) const override { return false; }
   Value emitRank(RewriterBase &b, Operation *op) override { return emitRankAt(b, op->getLoc()); }
 
 private:
@@ -374,6 +376,7 @@ struct ConvertToMPIPass : public spmd::impl::ConvertSPMDToMPIPassBase<ConvertToM
   using Base::Base;
   void getDependentDialects(DialectRegistry &registry) const override {
     Base::getDependentDialects(registry);
+    registry.insert<complex::ComplexDialect>();
     registerEffects(registry);
   }
   void runOnOperation() override {

@@ -6,6 +6,7 @@
 #include "shardkit/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -178,13 +179,6 @@ Value ShardEmitter::emitGathered(RewriterBase &b, CollectiveToEmit &collective) 
 }
 
 FailureOr<Value> ShardEmitter::emit(RewriterBase &b, CollectiveToEmit &collective) {
-  Type element = collective.inputType.getElementType();
-  if (isa<ComplexType>(element) && (collective.form.reduction || !BlockMove::get(collective.form))) {
-    collective.op.emitError()
-        << "moves complex numbers in a way that dialect shard has no op for, expected integers or "
-           "floats";
-    return failure();
-  }
   std::optional<BlockMove> move = BlockMove::get(collective.form);
   if (std::optional<Value> value = move ? emitNamed(b, collective, *move) : std::nullopt)
     return *value;
@@ -200,6 +194,10 @@ namespace {
 
 struct ConvertToShardPass : public spmd::impl::ConvertSPMDToShardPassBase<ConvertToShardPass> {
   using Base::Base;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registry.insert<complex::ComplexDialect>();
+  }
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (failed(verifyConvertible(module, getArgument())))

@@ -65,6 +65,9 @@ public:
   LogicalResult prepare();
 
   FailureOr<Value> emit(RewriterBase &b, CollectiveToEmit &collective) override;
+  bool takesComplex(const CollectiveToEmit &collective) const override {
+    return !collective.form.reduction && BlockMove::get(collective.form);
+  }
   FailureOr<Value> emitBroadcast(RewriterBase &b, BroadcastOp op, ArrayRef<RankDigit> digits) override;
   Value emitRank(RewriterBase &b, Operation *op) override { return emitRankOn(b, op->getLoc(), getGrid(op)); }
 

@@ -185,7 +185,8 @@ int64_t RuleChecker::getRange(unsigned t) const {
   if (!addressing || t != addressing->indicesOperand)
     return 3;
   int64_t range = INT64_MAX;
-  for (auto [size, coordinate] : llvm::zip(rule.tensor(addressing->tableOperand).type.getShape(), addressing->coordinate))
+  for (auto [size, coordinate] :
+       llvm::zip(rule.tensor(addressing->tableOperand).type.getShape(), addressing->coordinate))
     if (coordinate >= 0)
       range = std::min(range, size);
   return range;

@@ -24,8 +24,8 @@ module attributes {spmd.phase = "final"} {
 module attributes {spmd.phase = "final"} {
   spmd.mesh @pod = <["x"=2]>
   func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-    // expected-error @below {{combines elements of 'complex<f32>', expected floats of 16 to 64 bits or integers of 1 or 8 to 64 bits}}
-    %0 = spmd.all_reduce %x sum <@pod, {"x"}> : tensor<4xcomplex<f32>>
+    // expected-error @below {{combines elements of 'complex<f32>' by a reduction that is not one of their components, expected a sum}}
+    %0 = spmd.all_reduce %x prod <@pod, {"x"}> : tensor<4xcomplex<f32>>
     return %0 : tensor<4xcomplex<f32>>
   }
 }

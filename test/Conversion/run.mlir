@@ -2,11 +2,11 @@
 // through calls with the sample implementation and through dialect mpi, with the bits of ShardKit's own run.
 // REQUIRES: mpi
 // RUN: rm -rf %t && mkdir %t && env SK_RECORD=%t/suite shard-run %s --random-inputs=3 --verify=exact
-// RUN: %shardkit_src/scripts/embed-suite %t/suite calls 2 --expect=6 --jobs=1 | FileCheck %s -DKIND=calls
-// RUN: %shardkit_src/scripts/embed-suite %t/suite mpi 2 --expect=6 --jobs=1 | FileCheck %s -DKIND=mpi
-// CHECK: [[KIND]], 6 functions on 2 processes, verified: 6 functions of 1 runs, all equal to their references
-// CHECK: [[KIND]], 6 functions on 2 processes, compared: {{.*}} all equal bit by bit
-// CHECK: 6 functions went, 0 did not
+// RUN: %shardkit_src/scripts/embed-suite %t/suite calls 2 --expect=7 --jobs=1 | FileCheck %s -DKIND=calls
+// RUN: %shardkit_src/scripts/embed-suite %t/suite mpi 2 --expect=7 --jobs=1 | FileCheck %s -DKIND=mpi
+// CHECK: [[KIND]], 7 functions on 2 processes, verified: 7 functions of 1 runs, all equal to their references
+// CHECK: [[KIND]], 7 functions on 2 processes, compared: {{.*}} all equal bit by bit
+// CHECK: 7 functions went, 0 did not
 
 spmd.mesh @pod = <["x"=2]>
 
@@ -50,6 +50,26 @@ func.func @strided(%a: tensor<8x2xf32> {spmd.sharding = #spmd.sharding<@pod, [{2
     -> (tensor<8x2xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}]>}) {
   %0 = arith.negf %a : tensor<8x2xf32>
   return %0 : tensor<8x2xf32>
+}
+
+// Complex numbers: a sum, then a gather of uneven shards, as real and imaginary components.
+func.func @complex(%a: tensor<2x5x3xcomplex<f32>> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}, {}]>, spmd.range = [-9, 9]},
+                   %b: tensor<5x3xcomplex<f32>> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}]>, spmd.range = [-9, 9]})
+    -> (tensor<5x3xcomplex<f32>> {spmd.sharding = #spmd.sharding<@pod, [{}, {}]>}, tensor<5x3xcomplex<f32>> {spmd.sharding = #spmd.sharding<@pod, [{}, {}]>}) {
+  %zero = complex.constant [0.0 : f32, 0.0 : f32] : complex<f32>
+  %empty = tensor.empty() : tensor<5x3xcomplex<f32>>
+  %init = linalg.fill ins(%zero : complex<f32>) outs(%empty : tensor<5x3xcomplex<f32>>) -> tensor<5x3xcomplex<f32>>
+  %0 = linalg.reduce ins(%a : tensor<2x5x3xcomplex<f32>>) outs(%init : tensor<5x3xcomplex<f32>>) dimensions = [0]
+    (%x: complex<f32>, %y: complex<f32>) {
+      %sum = complex.add %x, %y : complex<f32>
+      linalg.yield %sum : complex<f32>
+    }
+  %1 = linalg.map ins(%b : tensor<5x3xcomplex<f32>>) outs(%empty : tensor<5x3xcomplex<f32>>)
+    (%x: complex<f32>, %y: complex<f32>) {
+      %neg = complex.neg %x : complex<f32>
+      linalg.yield %neg : complex<f32>
+    }
+  return %0, %1 : tensor<5x3xcomplex<f32>>, tensor<5x3xcomplex<f32>>
 }
 
 // Windows of three elements.

@@ -51,6 +51,9 @@ public:
   virtual FailureOr<Value> emitBroadcast(RewriterBase &b, BroadcastOp op, llvm::ArrayRef<RankDigit> digits) {
     return Value();
   }
+  /// Whether `emit` takes a collective of complex numbers. If not, it gets one of their real components, and one of
+  /// their imaginary components.
+  virtual bool takesComplex(const CollectiveToEmit &collective) const { return true; }
   /// The rank of this device, an index.
   virtual Value emitRank(RewriterBase &b, Operation *op) = 0;
 

@@ -16,8 +16,8 @@ def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
 
     The operand and the result are buffers that one-shot bufferization connects with the
     program around them: run it next, with identity layouts at functions. Collectives that
-    are started run at once. Values of unknown size, sums of complex numbers and of 8-bit
-    floats, and programs of several stages are errors. `--spmd-strip` then removes meshes
+    are started run at once. Values of unknown size, sums of 8-bit floats, and programs of several
+    stages are errors; sums of complex numbers are those of their components. `--spmd-strip` then removes meshes
     and attributes, so that any compiler parses the program.
 
     With `tensors`, calls are of functions on tensors, for compilers that import functions of
@@ -55,7 +55,7 @@ def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
       operand to its group, and computes from these what it reads.
 
     Elements are sent as integers of their bits where MPI has no type for them (16-bit and 8-bit
-    floats, booleans). Complex numbers and values of unknown size are errors.
+    floats, booleans), and complex numbers as their components. Values of unknown size are errors.
     `--repair-mpi-lowering` runs after upstream's lowering with Open MPI.
   }];
   let options = [
@@ -78,10 +78,12 @@ def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
     Of a partitioned program. Its devices become a grid, whose axes are those of the meshes,
     split at the boundaries of sub-axes that collectives name. Process i of the grid is rank i.
     Where a collective is one op of the dialect on blocks, it is that op, with reshapes and
-    transposes around it: `all_gather`, `all_slice`, `all_to_all`, `all_reduce` and
-    `reduce_scatter`. Others gather the operands of their group, and each device computes from
-    them what it reads: permutations, uneven shards, windows, strides that do not divide each
-    other, unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
+    transposes around it: `all_gather`, `all_slice`, `all_to_all`, `all_reduce`,
+    `reduce_scatter` and `broadcast`. A permutation of the devices is a `shift` that rotates one
+    axis, or a `send` and the `recv` of its result. Windows of even shards are `update_halo`, or
+    `shift` of more than a neighbor. Others gather the operands of their group, and each device
+    computes from them what it reads: uneven shards, strides that do not divide each other,
+    unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
     `shard.process_linear_index`. `--spmd-import-shard` reads the result again.
   }];
   let dependentDialects = [
@@ -101,6 +103,7 @@ def ConvertStableHLOControlFlowToSCFPass : SPMDPass<"convert-stablehlo-control-f
       yields unchanged are captured.
     * `stablehlo.if` becomes `scf.if`, `stablehlo.case` becomes `scf.index_switch`, whose
       default is the last branch.
+    * `stablehlo.composite` becomes a call of its decomposition.
     * `stablehlo.optimization_barrier` of several values becomes one for each, so that each
       has a layout of its own.
   }];

@@ -58,7 +58,7 @@ struct RuleCheck {
 /// Shards each factor of the rule of `op` in 2 and 3, all pairs of factors, and all factors at
 /// once; unevenly where the op may run on padding, whose elements are NaN unless the rule requires
 /// a value. Emits an error at `op` if the rule does not fit, and for the first element that
-/// differs from that of the full op by more than a relative 1e-4. Where `getAddressing` says that rows are read at
+/// differs from that of the full op by more than a relative 1e-4. Where `getAddressing` states that rows are read at
 /// indices, these are made local, and rows of other shards are the neutral element, as partition does it.
 ///
 /// `operands`: their elements. By default an operand that is computed from constants alone has its own
