@@ -103,19 +103,21 @@ def test_training() -> None:
 
 
 def test_convolutions() -> None:
-    """A step that trains convolutions, strided and padded, and a pooling, with any batch."""
-    conv = lambda x, k, step: jax.lax.conv_general_dilated(x, k, (step, step), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    """A step that trains convolutions, strided, padded and in groups, and poolings, with any batch."""
+    conv = lambda x, k, step, groups=1: jax.lax.conv_general_dilated(x, k, (step, step), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"), feature_group_count=groups)
 
     def step(kernels, x):
         def loss(kernels):
-            h = jax.nn.relu(conv(jax.nn.relu(conv(x, kernels[0], 1)), kernels[1], 2))
+            h = conv(conv(jax.nn.relu(conv(x, kernels[0], 1)), kernels[2], 1, groups=8), kernels[3], 1, groups=2)
+            h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, 3, 3, 1), (1, 1, 1, 1), "SAME")
+            h = jax.nn.relu(conv(h, kernels[1], 2))
             return (jax.lax.reduce_window(h, 0.0, jax.lax.add, (1, 3, 3, 1), (1, 2, 2, 1), "SAME") ** 2).mean()
 
         value, gradients = jax.value_and_grad(loss)(kernels)
         return value, [k - 0.1 * g for k, g in zip(kernels, gradients)]
 
     (b,) = symbolic_shape("b")
-    kernels = [(RNG.standard_normal(s) * 0.2).astype(np.float32) for s in ((3, 3, 3, 8), (3, 3, 8, 4))]
+    kernels = [(RNG.standard_normal(s) * 0.2).astype(np.float32) for s in ((3, 3, 3, 8), (3, 3, 8, 4), (3, 3, 1, 8), (1, 1, 4, 8))]
     given = [jax.ShapeDtypeStruct(k.shape, jnp.float32, sharding=on(None, None, None, "model")) for k in kernels]
     model = shardkit.import_jax(step, given, jax.ShapeDtypeStruct((b, 8, 8, 3), jnp.float32, sharding=on("data")))
     with model.compile() as program:
@@ -123,6 +125,27 @@ def test_convolutions() -> None:
             x = RNG.standard_normal((count, 8, 8, 3), dtype=np.float32)
             for ours, theirs in zip(jax.tree.leaves(program(kernels, x)), jax.tree.leaves(jax.jit(step)(kernels, x)), strict=True):
                 np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-5)
+
+
+def test_convolutions_along_sizes() -> None:
+    """Also causal, as in state-space models, with gradients; a result shorter than the length."""
+
+    def step(w, x):
+        def mix(w, x):
+            h = jax.lax.conv_general_dilated(x, w[0], (1,), [(3, 0)], dimension_numbers=("NWC", "WIO", "NWC"), feature_group_count=6)
+            return jax.lax.conv_general_dilated(jax.nn.silu(h), w[1], (1,), "VALID", rhs_dilation=(2,), dimension_numbers=("NWC", "WIO", "NWC"))
+
+        return mix(w, x), jax.grad(lambda w: (mix(w, x) ** 2).sum())(w)
+
+    (s,) = symbolic_shape("s", constraints=["s >= 3", "s <= 32"])
+    weights = [(RNG.standard_normal(shape) * 0.3).astype(np.float32) for shape in ((4, 1, 6), (2, 6, 10))]
+    given = [jax.ShapeDtypeStruct(w.shape, jnp.float32, sharding=on(None, None, "model")) for w in weights]
+    model = shardkit.import_jax(step, given, jax.ShapeDtypeStruct((4, s, 6), jnp.float32, sharding=on("data")))
+    with model.compile() as program:
+        for length in (3, 7, 16):
+            x = RNG.standard_normal((4, length, 6), dtype=np.float32)
+            for ours, theirs in zip(jax.tree.leaves(program(weights, x)), jax.tree.leaves(jax.jit(step)(weights, x)), strict=True):
+                np.testing.assert_allclose(np.asarray(ours), theirs, atol=1e-4)
 
 
 def test_decode_with_a_cache_that_grows() -> None:

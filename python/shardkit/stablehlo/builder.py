@@ -135,6 +135,28 @@ class Builder:
         bounds = {"start_indices": i64s(low), "limit_indices": i64s(high), "strides": i64s(strides)}
         return self.value("stablehlo.slice", [value], type, bounds)
 
+    def take(self, value: ir.Value, low: Sequence[int], counts: Sequence[int], strides: Sequence[int]) -> ir.Value:
+        """So many elements of each dim, all of one whose size only the run knows."""
+        if ir.RankedTensorType(value.type).has_static_shape:
+            return self.slice(value, low, [l + (n - 1) * s + 1 for l, n, s in zip(low, counts, strides)], strides)
+        sizes = [self.dim(value, d) for d, n in enumerate(counts) if n == ir.ShapedType.get_dynamic_size()]
+        attributes = {
+            "static_offsets": i64s(low),
+            "static_sizes": i64s(counts),
+            "static_strides": i64s(strides),
+            "operandSegmentSizes": f"array<i32: 1, 0, {len(sizes)}, 0>",
+        }
+        return self.value("tensor.extract_slice", [value, *sizes], ir.RankedTensorType.get(counts, element(value)), attributes)
+
+    def spread(self, scalar: ir.Value, like: ir.Value) -> ir.Value:
+        """A scalar as a tensor of the shape of another."""
+        shape = shape_of(like)
+        if ir.RankedTensorType(like.type).has_static_shape:
+            return self.broadcast(scalar, shape, [])
+        sizes = [self.dim(like, d) for d, n in enumerate(shape) if n == ir.ShapedType.get_dynamic_size()]
+        number = self.value("tensor.extract", [scalar], element(scalar))
+        return self.value("tensor.splat", [number, *sizes], ir.RankedTensorType.get(shape, element(scalar)))
+
     def pad(self, value: ir.Value, fill: ir.Value, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> ir.Value:
         """`low` and `high` may be negative: then they crop."""
         dynamic = ir.ShapedType.get_dynamic_size()

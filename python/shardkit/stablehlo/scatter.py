@@ -169,9 +169,8 @@ def rewrite_select_and_scatter(op: ir.Operation) -> None:
     One offset in the window after the other: the elements there of all windows are a strided slice, and the values of the windows
     for it are spread by a padding with the same stride."""
     operand, source, init = op.operands
-    b = Builder(op)
-    shape, counts = shape_of(operand), shape_of(source)
-    rank = len(shape)
+    b, counts = Builder(op), shape_of(source)
+    rank = len(counts)
     body = [inner.operation for inner in op.regions[1].blocks[0].operations]
     if len(body) != 2 or body[0].name != "stablehlo.add":
         raise fail(op, "stablehlo.select_and_scatter scatters by another op", "stablehlo.add")
@@ -179,40 +178,40 @@ def rewrite_select_and_scatter(op: ir.Operation) -> None:
     strides = _read_i64s(op, "window_strides") or [1] * rank
     padding = np.array(ir.DenseElementsAttr(op.attributes["padding"])).ravel().tolist() if "padding" in op.attributes else [0] * 2 * rank
     low, high = padding[::2], padding[1::2]
-    scalar = ir.RankedTensorType.get([], element(operand))
-    padded = b.pad(operand, b.splat("0" if not is_float(element(operand)) else "0.0", scalar), low, high, [0] * rank)
-    mask = ir.RankedTensorType.get(counts, i1())
-    number = ir.RankedTensorType.get(counts, i32())
+    none, dynamic = [0] * rank, ir.ShapedType.get_dynamic_size()
+
+    def scalar(text: str, kind: ir.Type) -> ir.Value:
+        return b.splat(text, ir.RankedTensorType.get([], kind))
+
+    zero = scalar("-0.0" if is_float(element(source)) else "0", element(source))
+    # Padding is not selected: its flags are false.
+    padded = b.pad(operand, zero, low, high, none) if any(padding) else operand
+    is_real = b.pad(b.spread(scalar("true", i1()), operand), scalar("false", i1()), low, high, none) if any(padding) else None
 
     offsets = list(np.ndindex(*window))
-    picked = best = None
+    best = picked = inside = None
     for k, offset in enumerate(offsets):
-        end = [o + (n - 1) * s + 1 for o, n, s in zip(offset, counts, strides)]
-        here = b.slice(padded, offset, end, strides)
-        positions = np.stack(np.meshgrid(*(o + s * np.arange(n) - l for o, n, s, l in zip(offset, counts, strides, low)), indexing="ij"))
-        inside = np.all((positions >= 0) & (positions < np.reshape(shape, [-1] + [1] * rank)), axis=0)
-        if not inside.any():
+        here, this = b.take(padded, offset, counts, strides), b.spread(scalar(str(k), i32()), source)
+        is_inside = b.take(is_real, offset, counts, strides) if is_real is not None else None
+        if best is None or picked is None:
+            best, picked, inside = here, this, is_inside
             continue
-        is_inside = b.value("stablehlo.constant", [], mask, {"value": ir.DenseElementsAttr.get(inside, type=i1(), shape=counts)})
-        this = b.splat(str(k), number)
-        if picked is None or best is None:
-            best, picked = here, b.select(is_inside, this, b.splat("-1", number))
-            continue
-        stays = apply_body(b, op, [best, here])[0]  # the first region says whether what was selected stays
-        none_yet = b.compare("EQ", "SIGNED", picked, b.splat("-1", number))
-        moves = b.value("stablehlo.or", [b.value("stablehlo.not", [stays], mask), none_yet], mask)
-        moves = b.value("stablehlo.and", [moves, is_inside], mask)
+        moves = b.value("stablehlo.not", [apply_body(b, op, [best, here])[0]], ir.RankedTensorType.get(counts, i1()))
+        if is_inside is not None and inside is not None:  # where no element was there before, the first one is taken
+            moves = b.value("stablehlo.or", [moves, b.value("stablehlo.not", [inside], inside.type)], moves.type)
+            moves = b.value("stablehlo.and", [moves, is_inside], moves.type)
+            inside = b.value("stablehlo.or", [inside, is_inside], inside.type)
         best, picked = b.select(moves, here, best), b.select(moves, this, picked)
 
-    zero = b.splat("-0.0" if is_float(element(source)) else "0", scalar)
-    total = b.broadcast(init, shape, [])
+    total = b.spread(init, operand)
+    nothing = b.spread(zero, source)
     for k, offset in enumerate(offsets):
         if picked is None:
             break
-        given = b.select(b.compare("EQ", "SIGNED", picked, b.splat(str(k), number)), source, b.broadcast(zero, counts, []))
+        given = b.select(b.compare("EQ", "SIGNED", picked, b.spread(scalar(str(k), i32()), source)), source, nothing)
+        after = [0 if n == dynamic else m - o - ((n - 1) * s + 1) for m, o, n, s in zip(shape_of(padded), offset, counts, strides)]
         before = [o - l for o, l in zip(offset, low)]
-        after = [size - p - ((n - 1) * s + 1) for size, p, n, s in zip(shape, before, counts, strides)]
-        spread = b.pad(given, zero, before, after, [s - 1 for s in strides])
+        spread = b.pad(given, zero, before, [a - h for a, h in zip(after, high)], [s - 1 for s in strides])
         total = b.value("stablehlo.add", [total, spread], operand.type)
     replace(op, [total])
 

@@ -13,7 +13,7 @@ from ..size_exprs import ONE, SizeExpr, group_dims, multiply
 from .builder import Builder, element, fail, get_location_text, is_float, owner, replace, shape_of, walk
 from .lookups import accumulate, gather, reverse
 from .sorting import sort_descending
-from .windows import has_known_windows, rewrite_convolution, rewrite_pooling
+from .windows import find_length, has_form, rewrite_convolution, rewrite_pooling
 
 _DYNAMIC = -(2**63)
 _MARK = "jax.global_constant"
@@ -220,7 +220,11 @@ class Sizes:
         if op.name == "stablehlo.convolution":
             parts = [re.split(r",\s*", text) for text in re.findall(r"\[([^\]]*)\]", str(op.attributes["dimension_numbers"]))]
             image, kernel = ({name: s for name, s in zip(part, self.shape(v))} for part, v in zip(parts, op.operands))
-            return [image["b"] if name == "b" else kernel["o"] if name == "f" else SizeExpr.number(shape_of(value)[d]) for d, name in enumerate(parts[2])]
+            others = {"b": image["b"], "f": kernel["o"]}
+            return [
+                others[name] if name in others else find_length(op, int(name), image[name]) if shape_of(value)[d] == _DYNAMIC else SizeExpr.number(shape_of(value)[d])
+                for d, name in enumerate(parts[2])
+            ]
         if op.name in ("stablehlo.while", "stablehlo.sort"):
             return self.shape(op.operands[list(op.results).index(value)])
         if op.name == "stablehlo.slice":
@@ -316,7 +320,7 @@ class Sizes:
         for op in walk(self.module.operation):
             dynamic = [r for r in op.results if isinstance(r.type, ir.RankedTensorType) and not ir.RankedTensorType(r.type).has_static_shape]
             reads = any(isinstance(v.type, ir.RankedTensorType) and not ir.RankedTensorType(v.type).has_static_shape for v in op.operands)
-            if (dynamic or reads) and op.name in _UNSIZED and self._find_cumulative(op) is None and not (op.name in _WINDOWS and has_known_windows(op)):
+            if (dynamic or reads) and op.name in _UNSIZED and self._find_cumulative(op) is None and not has_form(op):
                 raise fail(self._find_line(op), f"{op.name} of sizes that only the run knows has no lowering", "numbers in place of these sizes")
             for r in dynamic:
                 self.shape(r)
@@ -332,7 +336,7 @@ class Sizes:
             elif (found := self._find_cumulative(op)) is not None:
                 self._replace(op, accumulate(op, *found))
             elif op.name in _WINDOWS and any(not ir.RankedTensorType(v.type).has_static_shape for v in op.operands):
-                _WINDOWS[op.name](op)
+                _WINDOWS[op.name](op, [self.write(Builder(op), s, op) for s in self.shape(op.results[0]) if s.known is None])
             elif op.name == "stablehlo.dynamic_gather" and _looks_up(op):
                 b = Builder(op)
                 self._replace(op, gather(op, [self.write(b, size, op) for size in self.evaluate(op.operands[2])]))
@@ -500,7 +504,9 @@ class Sizes:
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
 
 
-_WINDOWS: dict[str, Callable[[ir.Operation], None]] = {"stablehlo.convolution": rewrite_convolution, "stablehlo.reduce_window": rewrite_pooling}
+_WINDOWS: dict[str, Callable[[ir.Operation, Sequence[ir.Value]], None]] = {
+    "stablehlo.convolution": rewrite_convolution, "stablehlo.reduce_window": rewrite_pooling,
+}  # fmt: skip
 
 
 def _looks_up(op: ir.Operation) -> bool:

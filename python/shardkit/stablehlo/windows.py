@@ -1,14 +1,17 @@
-"""Windows along dims of known size of values whose other sizes only the run knows. The lowering of StableHLO takes them in one form: convolutions
-with batch, spatial dims and features in this order, and without padding; poolings without padding."""
+"""Windows of values of sizes that only the run knows. Where dims with windows are known the lowering of StableHLO takes them in one form:
+convolutions with batch, spatial dims and features in this order, without padding and groups; poolings without padding. Other convolutions are a
+linalg.generic."""
 
 from __future__ import annotations
 
 import re
+from typing import Sequence
 
 import numpy as np
 from jaxlib.mlir import ir
 
-from .builder import Builder, attribute_names, element, i64s, replace, shape_of
+from ..size_exprs import SizeExpr
+from .builder import Builder, attribute_names, element, i64s, is_float, replace, shape_of
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -41,18 +44,36 @@ def _read_dims(numbers: str) -> list[list[int]]:
     return [[part.index(name) for name in order] for part, order in zip(parts, orders, strict=True)]
 
 
-def has_known_windows(op: ir.Operation) -> bool:
-    """Whether only dims without a window have a size that is not known."""
+def _read_count(op: ir.Operation, name: str) -> int:
+    return ir.IntegerAttr(op.attributes[name]).value if name in op.attributes else 1
+
+
+def _is_plain(op: ir.Operation) -> bool:
+    """Whether a convolution has no groups, and windows along dims of known size alone."""
+    image, kernel, _ = _read_dims(str(op.attributes["dimension_numbers"]))
+    sizes = [shape_of(op.operands[0])[d] for d in image[1:-1]] + [shape_of(op.operands[1])[d] for d in kernel[:-2]]
+    return _DYNAMIC not in sizes and _read_count(op, "feature_group_count") == _read_count(op, "batch_group_count") == 1
+
+
+def has_form(op: ir.Operation) -> bool:
+    """Whether there is a form of the op for sizes that only the run knows."""
     if op.name == "stablehlo.convolution":
-        order, kernel, _ = _read_dims(str(op.attributes["dimension_numbers"]))
-        sizes = [shape_of(op.operands[0])[d] for d in order[1:-1]] + [shape_of(op.operands[1])[d] for d in kernel[:-2]]
-        return _DYNAMIC not in sizes
-    shape = shape_of(op.operands[0])
-    windows = zip(shape, _read(op, "window_dimensions", len(shape)), _read_padding(op, len(shape)).tolist(), _read(op, "window_strides", len(shape)))
-    return op.name == "stablehlo.reduce_window" and all(n != _DYNAMIC or (size, pad, step) == (1, [0, 0], 1) for n, size, pad, step in windows)
+        image, _, result = _read_dims(str(op.attributes["dimension_numbers"]))
+        steps = zip(_read(op, "window_strides", len(image) - 2), _read(op, "lhs_dilation", len(image) - 2))
+        return all(shape_of(op.results[0])[d] != _DYNAMIC or step == (1, 1) for d, step in zip(result[1:-1], steps))
+    return op.name in ("stablehlo.reduce_window", "stablehlo.select_and_scatter") and _has_known_windows(op)
 
 
-def rewrite_convolution(op: ir.Operation) -> None:
+def find_length(op: ir.Operation, d: int, length: SizeExpr) -> SizeExpr:
+    """The size of spatial dim d of the result of a convolution whose window steps by 1 along one of size `length`."""
+    count = len(shape_of(op.operands[0])) - 2
+    kernel = shape_of(op.operands[1])[_read_dims(str(op.attributes["dimension_numbers"]))[1][d]]
+    low, high = _read_padding(op, count)[d].tolist()
+    return length + SizeExpr.number(low + high - (kernel - 1) * _read(op, "rhs_dilation", count)[d])
+
+
+def rewrite_convolution(op: ir.Operation, sizes: Sequence[ir.Value]) -> None:
+    """`sizes`: of the dims of the result that only the run knows."""
     b = Builder(op)
     image, kernel, result = _read_dims(str(op.attributes["dimension_numbers"]))
     count = len(image) - 2
@@ -64,6 +85,12 @@ def rewrite_convolution(op: ir.Operation) -> None:
     reversed_ = [d for d, flag in enumerate(re.findall(r"true|false", str(op.attributes["window_reversal"])) if "window_reversal" in op.attributes else []) if flag == "true"]
     if reversed_:
         rhs = b.value("stablehlo.reverse", [rhs], rhs.type, {"dimensions": i64s(reversed_)})
+    if not _is_plain(op):
+        shape = shape_of(op.results[0])
+        known = dict(zip((d for d, n in enumerate(shape) if n == _DYNAMIC), sizes))
+        made = _contract(b, op, lhs, rhs, [shape[d] for d in result], [known[d] for d in result if d in known])
+        replace(op, [_transpose(b, made, _invert(result))])
+        return
     spatial = ", ".join(map(str, range(count)))
     kept = {name: op.attributes[name] for name in attribute_names(op) if name in ("feature_group_count", "batch_group_count", "window_strides", "rhs_dilation")}
     kept["dimension_numbers"] = ir.Attribute.parse(f"#stablehlo.conv<[b, {spatial}, f]x[{spatial}, i, o]->[b, {spatial}, f]>")
@@ -71,7 +98,64 @@ def rewrite_convolution(op: ir.Operation) -> None:
     replace(op, [_transpose(b, b.value("stablehlo.convolution", [lhs, rhs], type, kept), _invert(result))])
 
 
-def rewrite_pooling(op: ir.Operation) -> None:
+def _split(b: Builder, value: ir.Value, dim: int, count: int) -> ir.Value:
+    """A dim of a known multiple of `count` as one of `count` and the rest of it."""
+    shape = shape_of(value)
+    parts = [count, _DYNAMIC if shape[dim] == _DYNAMIC else shape[dim] // count]
+    split = [*shape[:dim], *parts, *shape[dim + 1 :]]
+    groups = [[d] if d < dim else [d, d + 1] if d == dim else [d + 1] for d in range(len(shape))]
+    sizes = [b.dim(value, d) for d, n in enumerate(shape) if n == _DYNAMIC]
+    attributes = {"reassociation": _spell(groups), "static_output_shape": i64s(split)}
+    return b.value("tensor.expand_shape", [value, *sizes], ir.RankedTensorType.get(split, element(value)), attributes)
+
+
+def _spell(groups: Sequence[Sequence[int]]) -> str:
+    return "[" + ", ".join("[" + ", ".join(f"{d} : i64" for d in group) + "]" for group in groups) + "]"
+
+
+def _contract(b: Builder, op: ir.Operation, lhs: ir.Value, rhs: ir.Value, shape: list[int], sizes: Sequence[ir.Value]) -> ir.Value:
+    """A convolution without padding as a sum of products: of batch, spatial dims and features by spatial dims, input and output features.
+    `shape`: of the result in this order; `sizes`: of the dims of it that only the run knows."""
+    count, kind = len(shape) - 2, element(op.results[0])
+    features, batches = _read_count(op, "feature_group_count"), _read_count(op, "batch_group_count")
+    groups = max(features, batches)
+    steps, spread = _read(op, "window_strides", count), _read(op, "rhs_dilation", count)
+    # Loops: batch, spatial dims, group, output feature; spatial dims of the kernel, input feature.
+    n, g, o, i = "d0", f"d{count + 1}", f"d{count + 2}", f"d{2 * count + 3}"
+    s, k = [f"d{1 + d}" for d in range(count)], [f"d{count + 3 + d}" for d in range(count)]
+    window = [f"{a} * {step} + {c} * {by}" for a, c, step, by in zip(s, k, steps, spread)]
+    lhs = _split(b, lhs, 0, groups) if batches > 1 else _split(b, lhs, count + 1, groups)
+    rhs = _split(b, rhs, count + 1, groups)
+    loops = ", ".join(f"d{d}" for d in range(2 * count + 4))
+    reads = ([g, n, *window, i] if batches > 1 else [n, *window, g, i], [*k, i, g, o], [n, *s, g, o])
+    maps = ", ".join(f"affine_map<({loops}) -> ({', '.join(r)})>" for r in reads)
+    kinds = ", ".join(f"#linalg.iterator_type<{'parallel' if d < count + 3 else 'reduction'}>" for d in range(2 * count + 4))
+    split = [*shape[:-1], groups, shape[-1] // groups]
+    type = ir.RankedTensorType.get(split, kind)
+    zero = b.value("arith.constant", [], kind, {"value": f"{'0.0' if is_float(kind) else '0'} : {kind}"})
+    init = b.value("tensor.splat", [zero, *sizes], type)
+    attributes = {"indexing_maps": f"[{maps}]", "iterator_types": f"[{kinds}]", "operandSegmentSizes": "array<i32: 2, 1>"}
+    generic = b.op("linalg.generic", [lhs, rhs, init], [type], attributes, regions=1)
+    block = generic.regions[0].blocks.append(element(lhs), element(rhs), kind, arg_locs=[b.loc] * 3)
+    inner = b.at_end_of(block)
+    factors = []
+    for value in block.arguments[:2]:
+        widen = "arith.extf" if is_float(kind) else "arith.extsi"
+        factors.append(value if value.type == kind else inner.value(widen, [value], kind))
+    multiply, add = ("arith.mulf", "arith.addf") if is_float(kind) else ("arith.muli", "arith.addi")
+    inner.op("linalg.yield", [inner.value(add, [block.arguments[2], inner.value(multiply, factors, kind)], kind)])
+    joined = [[d] for d in range(count + 1)] + [[count + 1, count + 2]]
+    return b.value("tensor.collapse_shape", [generic.results[0]], ir.RankedTensorType.get(shape, kind), {"reassociation": _spell(joined)})
+
+
+def _has_known_windows(op: ir.Operation) -> bool:
+    """Of a pooling: whether only dims without a window have a size that is not known."""
+    shape = shape_of(op.operands[0])
+    windows = zip(shape, _read(op, "window_dimensions", len(shape)), _read_padding(op, len(shape)).tolist(), _read(op, "window_strides", len(shape)))
+    return all(n != _DYNAMIC or (size, pad, step) == (1, [0, 0], 1) for n, size, pad, step in windows)
+
+
+def rewrite_pooling(op: ir.Operation, _: Sequence[ir.Value]) -> None:
     """The padding of a window is an op of its own."""
     if len(op.operands) != 2:
         return
