@@ -157,6 +157,7 @@ bool FunctionSearch::Rounds::solveOnce(bool isBound) {
   Solution &solution = result.last =
       options.withCbc ? solveWithCbc(problem.getGraph(), solver, error) : solve(problem.getGraph(), solver);
   solver.workLimit -= solution.work;
+  result.timedOut |= solution.status == SolverStatus::Gap && solution.seconds >= solver.timeLimit;
   if (isBound && solution.status != SolverStatus::Infeasible)
     result.lowerBound = std::max(result.lowerBound, problem.toSeconds(solution.lowerBound.time));
   // No solution is cheaper than the known one.
@@ -374,6 +375,7 @@ SearchResult FunctionSearch::Rounds::run() {
       consider(propagated);
   // Times are rounded to the unit of the graph; the objective is not.
   result.lowerBound = result.proven ? result.objective : std::min(result.lowerBound, result.objective);
+  result.timedOut = !isClose() && (result.timedOut || !hasTime());
   result.seconds = getElapsed();
   return std::move(result);
 }

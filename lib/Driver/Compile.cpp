@@ -2,6 +2,8 @@
 
 #include "shardkit/Driver/Compile.h"
 #include "Phases.h"
+#include "shardkit/AutoSharding/FunctionSearch.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/InitAllDialects.h"
 #include "shardkit/Support/LocatedDiagnostics.h"
 #include "shardkit/Transforms/Reference.h"
@@ -144,8 +146,17 @@ private:
 
   const CompileRequest &request;
   DiagnosticReporter &reporter;
+  bool isFinal = true; // unless more time of a search may give a better program
 };
 } // namespace
+
+/// Whether a time limit ended the search of a function.
+static bool hasTimedOut(ModuleOp module) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp func) {
+    auto solver = func->getAttrOfType<DictionaryAttr>(kSolverAttr);
+    return solver && solver.contains(kTimedOutName);
+  });
+}
 
 /// Gives the resources that a module names and has no elements of those of the request.
 static void setResources(MLIRContext &context, ArrayRef<CompileResource> resources) {
@@ -178,6 +189,7 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
   if (failed(runPhases(*module, options.phases, isBundle ? &bundle.report : nullptr,
                        isBundle ? &bundle.certificate : nullptr, isBundle && options.proof)))
     return failedWith("cannot be compiled");
+  isFinal = !hasTimedOut(*module);
   if (!request.emit.empty())
     reference = nullptr;
   if (failed(lower(*module)) || (reference && failed(lower(*reference))))
@@ -343,6 +355,8 @@ LogicalResult Compilation::compileOrFind(StringRef directory) {
   if (failed(compileTo(directory)) || failed(readFiles(directory, entry.files)))
     return failure();
   entry.diagnostics.assign(reporter.all.begin() + before, reporter.all.end());
+  if (!isFinal)
+    return success();
   if (warning = cache->store(key, entry); !warning.empty())
     reporter.warn(warning);
   return success();

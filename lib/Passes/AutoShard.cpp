@@ -293,6 +293,8 @@ private:
     SmallVector<NamedAttribute> said{b.getNamedAttr("objective", b.getF64FloatAttr(result.objective)),
                                      b.getNamedAttr("lower_bound", b.getF64FloatAttr(result.lowerBound)),
                                      b.getNamedAttr("status", b.getStringAttr(search.getStatus(result)))};
+    if (result.timedOut)
+      said.push_back(b.getNamedAttr(kTimedOutName, b.getUnitAttr()));
     // Otherwise all of the objective is communication.
     if (search.pricesCompute() || search.getOptions().deviationPenalty > 0)
       said.push_back(b.getNamedAttr("communication", b.getF64FloatAttr(result.communication - result.hidden)));

@@ -533,7 +533,7 @@ void Page::printSearch() {
     time(solver.lowerBound);
     time(solver.communication.value_or(solver.objective));
     os << "<td class=\"n\">" << llvm::format("%.3f", 100 * solver.getGap()) << " %</td>";
-    cell(solver.status);
+    cell(solver.status + (solver.timedOut ? " at the time limit" : ""));
     cell(solver.kept.empty() ? "searched plan" : solver.kept);
     cell(solver.options);
     os << "</tr>\n";

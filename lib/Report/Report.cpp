@@ -2,6 +2,7 @@
 
 #include "shardkit/Report/Report.h"
 #include "KnownSizes.h"
+#include "shardkit/AutoSharding/FunctionSearch.h"
 #include "shardkit/Layout/MeshViews.h"
 
 #include "shardkit/Cost/CollectiveMove.h"
@@ -147,6 +148,7 @@ static void readSearch(func::FuncOp func, Report &report) {
   solver.lowerBound = getNumber(attr, "lower_bound");
   if (attr.contains("communication"))
     solver.communication = getNumber(attr, "communication");
+  solver.timedOut = attr.contains(kTimedOutName);
   if (attr.contains("hidden"))
     solver.hidden = getNumber(attr, "hidden");
   solver.kept = getText(attr, "kept");

@@ -147,6 +147,8 @@ static json toJson(const ReportSolver &solver) {
     entry["communication"] = *solver.communication;
   if (solver.hidden)
     entry["hidden"] = *solver.hidden;
+  if (solver.timedOut)
+    entry["timed_out"] = true;
   entry["options"] = solver.options;
   if (!solver.kept.empty())
     entry["kept"] = {{"plan", solver.kept}, {"cost", solver.keptSeconds}, {"searched_cost", solver.searchedSeconds}};

@@ -161,7 +161,7 @@ static void printFunction(const Report &report, const ReportFunction &function, 
 }
 
 static void printSearch(const ReportSolver &solver, raw_ostream &os) {
-  os << "search of @" << solver.function << ": " << solver.status
+  os << "search of @" << solver.function << ": " << solver.status << (solver.timedOut ? " at the time limit" : "")
      << llvm::format(", objective %.6e s, lower bound %.6e s", solver.objective, solver.lowerBound);
   if (solver.getGap() > 0)
     os << llvm::format(", optimality gap %.3f %%", 100 * solver.getGap());

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from .hlo.proof import XlaProof, prove_xla
     from .huggingface.frontend import import_transformers
     from .jax.frontend import import_jax
-    from .jax.plan import Plan
+    from .jax.plan import JaxPlan
     from .jax.spmd import SpmdProgram, export_stablehlo_spmd
     from .model import Argument, Model, Program, Result
     from .onnx.frontend import import_onnx
     from .onnx.plan import OnnxPlan, plan_onnx
-    from .planning.plan import plan
+    from .planning.plan import Plan, plan
     from .planning.tactics import Tactics
     from .processes import init
     from .programs import Models, Programs
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .torch.frontend import import_torch
     from .torch.planning.plan import TorchPlan
 
-__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "SpmdProgram", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "XlaProof", "calibrate", "compile", "export_stablehlo_spmd", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "prove_xla", "recipes", "run", "stage_boundary"]
+__all__ = ["Argument", "Array", "Calibration", "Function", "GpuShard", "JaxPlan", "Model", "Models", "OnnxPlan", "Plan", "Program", "Programs", "Result", "Session", "ShardKitError", "SpmdProgram", "StablehloPlan", "Tactics", "TorchPlan", "ValueReport", "XlaProof", "calibrate", "compile", "export_stablehlo_spmd", "import_jax", "import_onnx", "import_stablehlo", "import_torch", "import_transformers", "init", "plan", "plan_onnx", "plan_stablehlo", "prove_xla", "recipes", "run", "stage_boundary"]
 
 # Where names are from: a module is imported when one of its names is used.
 _MODULES = {
@@ -43,12 +43,12 @@ _MODULES = {
     "hlo.proof": ["XlaProof", "prove_xla"],
     "huggingface.frontend": ["import_transformers"],
     "jax.frontend": ["import_jax"],
-    "jax.plan": ["Plan"],
+    "jax.plan": ["JaxPlan"],
     "jax.spmd": ["SpmdProgram", "export_stablehlo_spmd"],
     "model": ["Argument", "Model", "Program", "Result"],
     "onnx.frontend": ["import_onnx"],
     "onnx.plan": ["OnnxPlan", "plan_onnx"],
-    "planning.plan": ["plan"],
+    "planning.plan": ["Plan", "plan"],
     "planning.tactics": ["Tactics"],
     "processes": ["init"],
     "programs": ["Models", "Programs"],

@@ -17,8 +17,8 @@ Output = tuple[str, str]
 """Standard output and standard error."""
 
 
-def get(key: str, compute: Callable[[], Output | None]) -> Output | None:
-    """What `compute` returned for the key, which is a hash, in this process or another one; None is not kept."""
+def get(key: str, compute: Callable[[], Output | None], is_kept: Callable[[Output], bool]) -> Output | None:
+    """What `compute` returned for the key, which is a hash, in this process or another one; None is not kept, nor what `is_kept` denies."""
     directory = _find_directory()
     if directory is None:
         return compute()
@@ -26,7 +26,7 @@ def get(key: str, compute: Callable[[], Output | None]) -> Output | None:
     if (known := _read(path)) is not None:
         return known
     value = compute()
-    if value is not None:
+    if value is not None and is_kept(value):
         _write(path, value)
     return value
 

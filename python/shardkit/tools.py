@@ -154,10 +154,18 @@ def _run_filter(command: list[str], text: str) -> "subprocess.CompletedProcess[s
             failed.append(done)
             return None
 
-        output = texts.get(hash_texts(parts).hex(), start)
+        output = texts.get(hash_texts(parts).hex(), start, _is_final)
         return subprocess.CompletedProcess(command, 0, *output) if output else failed[0]
 
     return cast("subprocess.CompletedProcess[str]", _outputs.get(parts, run, lambda done: 0 if done.returncode else len(done.stdout)))
+
+
+_TIMED_OUT = re.compile(r"\bspmd\.solver = \{[^{}]*\btimed_out\b")
+
+
+def _is_final(output: texts.Output) -> bool:
+    """Whether there is no plan in it that more time would make better."""
+    return not _TIMED_OUT.search(output[0])
 
 
 def get_complaint(command: list[str], text: str, seconds: float = 20) -> str:

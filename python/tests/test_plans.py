@@ -13,6 +13,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from unittest import mock
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks" / "frontends"))
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -305,6 +306,18 @@ def test_texts():
     refuses("measured is -1.0 for a report in text, expected seconds of a step", plan.report, measured=-1.0)
     other = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, pins={"params.*": None}, minimize=0)
     assert "params.up" in plan.compare(other)
+
+
+def test_search_that_ends_early_is_not_kept_on_disk():
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, SHARDKIT_CACHE=folder):
+        early = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, options=["time-limit=1e-6"], minimize=None)
+        assert early.status == "gap" and "gap at the time limit" in early.report() and not _list_kept_searches(folder)
+        again = shardkit.plan(step, PARAMS, X, TARGET, mesh=MESH, options=["time-limit=59"], minimize=None)
+        assert again.status == "optimal" and len(_list_kept_searches(folder)) > 0
+
+
+def _list_kept_searches(folder):
+    return [path for path in Path(folder).glob("*.text") if "spmd.solver" in path.read_text()]
 
 
 def test_errors():

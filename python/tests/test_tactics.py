@@ -174,6 +174,9 @@ def test_plain_arguments():
 
 def test_report():
     made = plan(Tactics().dp("data").megatron("model"), search=False)
+    begun = shardkit.Plan().dp("data").megatron("model")
+    bound = begun.bind(train, PARAMS, MOMENTS, TOKENS, mesh=MESH, search=False)
+    assert str(begun) == 'Plan().dp("data").megatron("model")' and bound.in_shardings == made.in_shardings
     none, data, megatron = made.tactics.figures
     assert none.received == 0 and not none.collectives and data.received > 0 and none.peak > data.peak > megatron.peak
     lines = made.report().splitlines()

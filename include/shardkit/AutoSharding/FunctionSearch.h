@@ -67,6 +67,9 @@ struct OptionRequirement {
 FailureOr<std::vector<OptionRequirement>> getRequirements(FunctionPropagation &functions, const SearchOptions &options,
                                                           FunctionMeshes &meshes, const ShardingProblem &problem);
 
+/// In `spmd.solver`, where the time limit ended the search.
+inline constexpr llvm::StringLiteral kTimedOutName = "timed_out";
+
 struct SearchResult {
   /// Empty if nothing was found.
   std::vector<unsigned> choices;
@@ -89,7 +92,8 @@ struct SearchResult {
   /// Whether the layouts that an improvement begins with are within the budget, as the search counts.
   bool startFits = true;
   unsigned rounds = 0;
-  double seconds = 0; // as counted for the time limit
+  double seconds = 0;    // as counted for the time limit
+  bool timedOut = false; // with more time it may be better
 };
 
 class FunctionSearch {

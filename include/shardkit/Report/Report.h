@@ -65,6 +65,7 @@ struct ReportSolver {
   double objective = 0, lowerBound = 0;
   std::optional<double> communication; // if the objective has other terms
   std::optional<double> hidden;        // if the mesh has `spmd.overlap`
+  bool timedOut = false;               // whether the time limit ended the search
   /// If another plan takes less time as it runs: which stands, and the predicted seconds of both.
   std::string kept;
   double keptSeconds = 0, searchedSeconds = 0;

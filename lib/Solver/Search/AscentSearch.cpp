@@ -182,7 +182,7 @@ AscentSearch::Answer AscentSearch::run(ArrayRef<unsigned> start) {
     }
     if (isDone())
       return std::move(answer);
-    for (auto step : {&AscentSearch::solveAbstractions, &AscentSearch::searchNeighbourhoods}) {
+    for (auto step : {&AscentSearch::searchNeighbourhoods, &AscentSearch::solveAbstractions}) {
       (this->*step)();
       if (isDone())
         return std::move(answer);
@@ -225,10 +225,12 @@ void AscentSearch::eliminateWithin() {
     };
     // Not more work than the sweeps took, unless sweeps do not help any more.
     double minimum = isPoor() ? 1 << 22 : 1 << 20;
-    double mayCost = std::clamp(isExhausted() ? 4 * work
-                                : isPoor()    ? work / 8
-                                              : work / 32,
-                                minimum, double(isExhausted() ? 1 << 29 : 1 << 27));
+    // If the bound is far off, it does not come near by slacks: joins that grow get what is left.
+    bool mayTakeLong = isExhausted() && !isPoor();
+    double mayCost = std::clamp(mayTakeLong ? 4 * work
+                                : isPoor()  ? work / 8
+                                            : work / 32,
+                                minimum, double(mayTakeLong ? 1 << 29 : 1 << 27));
     if (!ascent.isAtMost(moved, slack, std::clamp(work / 512, minimum, double(1 << 26))))
       return giveUp();
     Rest rest(*this, slack, /*withBytes=*/false);

@@ -84,6 +84,8 @@ class Rewriter:
         return self.equation(path, self._rewrite_inner(path, eqn))
 
     def _rewrite_inner(self, path: str, eqn: Any) -> Any:
+        if eqn.primitive.name not in _CALLS:
+            return eqn
         params = dict(eqn.params)
         for inner in find_inner(eqn, path):
             made = self.body(inner.path, self.rewrite(inner.open, f"{inner.path}."))

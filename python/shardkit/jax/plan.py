@@ -36,7 +36,7 @@ def plan(
     search: bool = True,
     repeats: int | None = 8,
     **kwargs: Any,
-) -> Plan:
+) -> JaxPlan:
     """That of a JAX function: see `shardkit.plan`."""
     with collect_later():
         planner = _Planner(function, args, kwargs, mesh, minimize, repeats)
@@ -44,7 +44,7 @@ def plan(
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan(AnnotatedPlan):
+class JaxPlan(AnnotatedPlan):
     """Shardings of a function for JAX: `in_shardings` as the arguments, `out_shardings` as the result. `constraints` are those that XLA needs
     to come to the other layouts, by site; `dropped` says what JAX cannot express."""
 
@@ -64,7 +64,7 @@ class Plan(AnnotatedPlan):
 
     def __repr__(self) -> str:
         axes = ", ".join(f"{n}={s}" for n, s in self.mesh.shape.items())
-        return f"Plan({axes}: {self.status}, {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
+        return f"JaxPlan({axes}: {self.status}, {len(self.constraints)} constraints of {len(self.layouts)} layouts)"
 
     def constrain(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with `with_sharding_constraint` where XLA would otherwise choose another layout."""
@@ -100,7 +100,7 @@ class Plan(AnnotatedPlan):
         minimize: int | None = 50,
         repeats: int | None = 8,
         **kwargs: Any,
-    ) -> Plan:
+    ) -> JaxPlan:
         """The plan of a file for the function that it was made for, without a search; `repeats` as it was planned with."""
         with collect_later():
             return _Planner(function, args, kwargs, mesh, minimize, repeats).load(Path(path))
@@ -124,8 +124,7 @@ class _Planner:
             self._traced = equations.trace_example(self._function, self._args, self._kwargs, static)
         if not self._traced.jaxpr.outvars:
             raise ShardKitError("error: the function returns no array, expected at least one result")
-        self._tagged = equations.Tagger().rewrite(self._traced.jaxpr)
-        self._leaves = rolled.list_leaves(frontend.get_parameters(self._function, self._args, self._kwargs), self._tagged)
+        self._leaves = rolled.list_leaves(frontend.get_parameters(self._function, self._args, self._kwargs), self._traced.jaxpr)
         self._rolled = self._roll(repeats)
         self._import()
 
@@ -135,8 +134,7 @@ class _Planner:
         is_variadic = any("." in leaf.parameter for leaf in self._leaves)
         if least is None or options.keys() & {"in_shardings", "out_shardings"} or (is_variadic and self._kwargs):
             return None
-        traced = dataclasses.replace(self._traced, closed=self._traced.closed.replace(jaxpr=self._tagged))
-        found = rolled.Rolled(traced, self._leaves, self._name_results(), least)
+        found = rolled.Rolled(self._traced, self._leaves, self._name_results(), least)
         return found if found.loops else None
 
     def _name_results(self) -> list[tuple[str, ...]]:
@@ -149,7 +147,7 @@ class _Planner:
         from . import frontend
 
         if self._rolled is None:
-            replayed = equations.transform(self._function, lambda _: self._tagged, self._traced)
+            replayed = equations.transform(self._function, lambda traced: equations.Tagger().rewrite(traced.jaxpr), self._traced)
             self._model = frontend.import_jax(replayed, *self._args, **self._kwargs)
         else:
             arguments = self._rolled.arguments
@@ -168,7 +166,7 @@ class _Planner:
 
     def complete(
         self, memory: float | None, pins: Mapping[str, Any], costs: Mapping[str, Any], options: Sequence[str], tactics: Tactics | None, is_searched: bool
-    ) -> Plan:
+    ) -> JaxPlan:
         resources = {n: self._read_pin(n, spec) for n, spec in pins.items()}
         stacked = self._pin_stacks(resources)
         if stacked is None:  # layers differ
@@ -194,7 +192,7 @@ class _Planner:
                 return None
         return found
 
-    def load(self, path: Path) -> Plan:
+    def load(self, path: Path) -> JaxPlan:
         return self._read(search.apply(search.add_mesh(self._model.text, self._mesh.shape, {}), path), 4)
 
     def _read_pin(self, name: str, spec: Any) -> Any:
@@ -210,7 +208,7 @@ class _Planner:
 
     # --- from annotations to shardings ------------------------------------------------------------------
 
-    def _read(self, text: str, stacklevel: int) -> Plan:
+    def _read(self, text: str, stacklevel: int) -> JaxPlan:
         program = search.read_program(text)
         translator = Translator(self._mesh)
         parameters = self._name_arguments(program, translator)
@@ -226,7 +224,7 @@ class _Planner:
         sites = read_sites(self._traced.jaxpr, program, self._find_path)
         layouts = {name: translator.translate(name, site.layout, site.shape) for name, site in sites.items()}
         count = sum(name not in self._kwargs for name, _ in parameters)
-        made = Plan(
+        made = JaxPlan(
             text,
             self._mesh,
             tuple(tree for _, tree in parameters[:count]),
@@ -278,18 +276,27 @@ class _Planner:
             found.append((parameter, _unflatten(tree, shardings)))
         return found
 
-    def _choose(self, made: Plan, runs: int) -> dict[str, Any]:
-        """Those constraints without which XLA comes to other layouts. Where layers repeat they are chosen with three layers, for all; what all
+    def _choose(self, made: JaxPlan, runs: int) -> dict[str, Any]:
+        """Those constraints without which XLA comes to other layouts. Where layers repeat they are chosen with three layers, for all; what five
         layers need beyond that is added."""
+        first: list[str] = []
+        for count in (3, 5) if self._rolled else ():
+            assert self._rolled
+            short = Shortened(self._rolled, self._traced.jaxpr, count)
+            if not short.is_valid:
+                break
+            needed = set(self._choose_in_short(short, made, runs, first))
+            first, runs = [site for site in made.layouts if short.find_path(site) in needed], 0
+        else:
+            if self._rolled:
+                return {site: made.layouts[site] for site in first}
+        return {site: made.layouts[site] for site in self._choose_in_all(made, runs, first)}
+
+    def _choose_in_all(self, made: JaxPlan, runs: int, first: Collection[str]) -> list[str]:
+        """The sites with all layers, beside the `first`."""
         import jax
 
         from .frontend import find_static
-
-        first: Collection[str] = ()
-        short = Shortened(self._rolled, self._traced.jaxpr) if self._rolled else None
-        if short and short.is_valid:
-            needed = set(self._choose_in_short(short, made, runs))
-            first, runs = [site for site in made.layouts if short.find_path(site) in needed], 0
 
         constrainer = equations.Constrainer(made.layouts, made._moves, is_tagged=True)
 
@@ -302,11 +309,10 @@ class _Planner:
         static, _ = find_static(self._function, self._args)
         args = [a if i in static else jax.tree_util.tree_map(_place, a, next(shardings)) for i, a in enumerate(self._args)]
         kwargs = {n: jax.tree_util.tree_map(_place, v, made.kwarg_shardings[n]) if n in made.kwarg_shardings else v for n, v in self._kwargs.items()}
-        chosen = _find_needed(jitted.trace(*args, **kwargs), made.layouts, constrainer, runs, first, self._find_path)
-        return {site: made.layouts[site] for site in chosen}
+        return _find_needed(jitted.trace(*args, **kwargs), made.layouts, constrainer, runs, first, self._find_path)
 
-    def _choose_in_short(self, short: Shortened, made: Plan, runs: int) -> list[str]:
-        """The sites with three layers."""
+    def _choose_in_short(self, short: Shortened, made: JaxPlan, runs: int, first: Collection[str]) -> list[str]:
+        """The sites with a few layers, beside the `first`."""
         import jax
 
         layouts = {site: sharding for site, sharding in made.layouts.items() if short.find_path(site) == site}
@@ -319,7 +325,7 @@ class _Planner:
         ]
         results = jax.tree_util.tree_leaves(made.out_shardings)
         jitted = jax.jit(function, out_shardings=[results[i] for i in short.results])
-        return _find_needed(jitted.trace(*args), layouts, constrainer, runs)
+        return _find_needed(jitted.trace(*args), layouts, constrainer, runs, [site for site in first if site in layouts])
 
 
 def _find_needed(

@@ -234,12 +234,21 @@ def _number(eqns: Sequence[Any]) -> np.ndarray:
     """A number for each equation; equal ones have one."""
     numbers: dict[Hashable, int] = {}
     known: dict[int, Hashable] = {}
+    types: dict[Any, int] = {}
+    variables: dict[Any, int] = {}
+
+    def number_type(variable: Any) -> int:
+        """A number for the type of a variable: a type takes longer to hash."""
+        if (number := variables.get(variable)) is None:
+            number = variables[variable] = types.setdefault(variable.aval, len(types))
+        return number
+
     keys = [
         (
             eqn.primitive.name,
             tuple((n, _get_key(v, known)) for n, v in eqn.params.items()),
-            tuple((str(v.val), v.aval) if hasattr(v, "val") else v.aval for v in eqn.invars),
-            tuple(v.aval for v in eqn.outvars),
+            tuple((str(v.val), v.aval) if hasattr(v, "val") else number_type(v) for v in eqn.invars),
+            tuple(map(number_type, eqn.outvars)),
             not eqn.effects or object(),  # those with an effect are like no other
         )
         for eqn in eqns

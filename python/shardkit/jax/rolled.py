@@ -2,7 +2,7 @@
 
 Each loop computes what the blocks did. What a block takes or makes for itself is an element of a stack: of an argument for each layer
 there is one of all layers, `params.layers.0-31.up` for `params.layers.0.up` to `params.layers.31.up`. So the plan has one layout for all
-blocks, and counts what each of them moves and holds. The equations keep their tags, those of the second block in place of all."""
+blocks, and counts what each of them moves and holds. The equations have their tags, those of the second block in place of all."""
 
 from __future__ import annotations
 
@@ -264,14 +264,15 @@ class _Run:
         return self._known[variable]
 
     def _run_equations(self, start: int, end: int) -> None:
-        eqns = self._jaxpr.eqns[start:end]
-        made = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
-        self._known |= zip(made, self._evaluate(eqns, {}, made))
+        made = [v for eqn in self._jaxpr.eqns[start:end] for v in eqn.outvars if type(v).__name__ != "DropVar"]
+        self._known |= zip(made, self._evaluate(start, end, {}, made))
 
-    def _evaluate(self, eqns: Sequence[Any], inside: Mapping[Any, Any], results: Sequence[Any]) -> list[Any]:
-        """The results of equations. `inside`: variables that are known in a block alone."""
+    def _evaluate(self, start: int, end: int, inside: Mapping[Any, Any], results: Sequence[Any]) -> list[Any]:
+        """The results of equations, which get their names. `inside`: variables that are known in a block alone."""
         from jax.extend import core
 
+        tagger = equations.Tagger()
+        eqns = [tagged for i in range(start, end) for tagged in tagger.rewrite_equation(str(i), self._jaxpr.eqns[i])]
         own = {v for eqn in eqns for v in eqn.outvars}
         read = dict.fromkeys(v for eqn in eqns for v in eqn.invars if not hasattr(v, "val") and v not in own)
         jaxpr = self._jaxpr.replace(constvars=[], invars=list(read), outvars=list(results), eqns=eqns)
@@ -286,11 +287,11 @@ class _Run:
         before = [finder.get_made(region, slot, 0) for slot in carried]
         after = [finder.get_made(region, slot, 1) for slot in carried]
         made = [finder.get_made(region, slot, 1) for slot in loop.made]
-        eqns = self._jaxpr.eqns[region.start + region.size : region.start + 2 * region.size]
+        second = region.start + region.size
 
         def block(state: Sequence[Any], elements: Sequence[Any]) -> tuple[Any, Any]:
             inside = dict(zip(before, state)) | {t[1]: e for t, e in zip(region.taken, elements)}
-            found = self._evaluate(eqns, inside, [*after, *made])
+            found = self._evaluate(second, second + region.size, inside, [*after, *made])
             return found[: len(after)], (found[len(after) :], [inside[v] for v in before if v in incoming])
 
         incoming = {finder.get_made(region, slot, 0): stack for slot, stack in loop.incoming.items()}

@@ -1,4 +1,5 @@
-"""A function with three of its equal layers: the first two and the last. What propagation does in the second it does in all between."""
+"""A function with a few of its equal layers: the first ones and the last ones. What propagation does in the middle one of these it does in
+all between."""
 
 from __future__ import annotations
 
@@ -9,11 +10,12 @@ from .rolled import Loop, Rolled
 
 
 class Shortened:
-    """The equations of three blocks of each loop, and all others. `is_valid`: nothing that is left reads what is left out."""
+    """The equations of `count` blocks of each loop, an odd number, and all others. `is_valid`: something is left out, and nothing that is
+    left reads it."""
 
-    def __init__(self, rolled: Rolled, jaxpr: Any) -> None:
-        self._rolled, self._jaxpr = rolled, jaxpr
-        self._loops = [loop for loop in rolled.loops if loop.region.count > 3]
+    def __init__(self, rolled: Rolled, jaxpr: Any, count: int) -> None:
+        self._rolled, self._jaxpr, self._side = rolled, jaxpr, count // 2
+        self._loops = [loop for loop in rolled.loops if loop.region.count > count]
         self._stand_ins: dict[int, int] = {}
         replaced: dict[Any, Any] = {}
         for loop in self._loops:
@@ -24,14 +26,15 @@ class Shortened:
             if self._stand_ins.get(i, i) == i
         ]
         made = {*jaxpr.invars, *jaxpr.constvars, *(v for _, eqn in self._equations for v in eqn.outvars)}
-        self.is_valid = all(hasattr(v, "val") or v in made for _, eqn in self._equations for v in eqn.invars)
+        self.is_valid = bool(self._loops) and all(hasattr(v, "val") or v in made for _, eqn in self._equations for v in eqn.invars)
         self.results = [i for i, v in enumerate(jaxpr.outvars) if hasattr(v, "val") or v in made]
 
     def _shorten(self, loop: Loop, replaced: dict[Any, Any]) -> None:
         """Blocks that are left out have a stand-in, and what they pass on is that of the last block before them that stays."""
         region, finder = loop.region, self._rolled.finder
-        middle = region.count - 2 if loop.is_reversed else 1
-        kept = (0, middle, region.count - 1)
+        side, count = self._side, region.count
+        middle = count - 1 - side if loop.is_reversed else side
+        kept = sorted({*range(side), middle, *range(count - side, count)})
         for block in range(region.count):
             for k in range(region.size if block not in kept else 0):
                 self._stand_ins[region.start + region.size * block + k] = region.start + region.size * middle + k

@@ -11,10 +11,11 @@ from typing import Any, Callable, Sequence
 
 from ..errors import ShardKitError
 from . import completion, search
+from .tactics import Tactics
 
 
 def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Chooses the shardings of a JAX function, or of a module of PyTorch, for a mesh by search: a `Plan` to be run by JAX and XLA, or a
+    """Chooses the shardings of a JAX function, or of a module of PyTorch, for a mesh by search: a `JaxPlan` to be run by JAX and XLA, or a
     `TorchPlan` to be run by DTensor.
 
     `args`, and keywords that are not listed here, are example arguments: arrays or tensors, in JAX also `jax.ShapeDtypeStruct`.
@@ -30,8 +31,7 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     that repeat at least `repeats` times, as those of layers do, are planned as one loop, with one layout for all; None plans each. Of
     PyTorch, `loss` and `optimizer` as of `import_torch`: then a training step is planned; `trial`: a small module of the same structure and its
     inputs, by which styles are tried where the module is on the meta device."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(function, torch.nn.Module):
+    if _is_module(function):
         from ..torch.planning.plan import plan as plan_torch
 
         return plan_torch(function, *args, **options)
@@ -40,6 +40,32 @@ def plan(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     if not callable(function):
         raise ShardKitError(f"error: what is planned is {function!r}, expected a function of JAX or a module of PyTorch")
     return plan_jax(function, *args, **options)
+
+
+def _is_module(function: Any) -> bool:
+    """Whether it is a module of PyTorch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(function, torch.nn.Module)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan(Tactics):
+    """A plan that has no function and no mesh yet: tactics, as in `Plan().dp("data").megatron("model").zero(3)`. `bind` gives it both."""
+
+    def bind(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """The plan of a function of JAX or a module of PyTorch on a mesh: `shardkit.plan` with these tactics."""
+        return plan(function, *args, tactics=self, **options)
+
+    @staticmethod
+    def load(path: str | Path, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """The plan of a file for the function or the module that it was made for, without a search."""
+        if _is_module(function):
+            from ..torch.planning.plan import TorchPlan
+
+            return TorchPlan.load(path, function, *args, **options)
+        from ..jax.plan import JaxPlan
+
+        return JaxPlan.load(path, function, *args, **options)
 
 
 @dataclasses.dataclass(frozen=True)

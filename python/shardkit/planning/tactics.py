@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from ..errors import ShardKitError
 from .uses import Dim, Uses
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,41 +42,41 @@ class Tactics:
 
     steps: tuple[Tactic, ...] = ()
 
-    def dp(self, axis: str, inputs: Sequence[str] | None = None) -> Tactics:
+    def dp(self, axis: str, inputs: Sequence[str] | None = None) -> Self:
         """Data parallelism: the batch dims of inputs are sharded by the axis. `inputs`: their names, by default those of arguments that are
         no weights."""
         return self._add(Tactic("dp", axis, inputs=None if inputs is None else _read_names("inputs", inputs)))
 
-    def megatron(self, axis: str, skip: Sequence[str] = ()) -> Tactics:
+    def megatron(self, axis: str, skip: Sequence[str] = ()) -> Self:
         """Tensor parallelism: of each pair of contractions the first weight by columns and the second by rows, as in an MLP and in
         attention, whose heads are sharded; then tables by rows, and last layers by columns. Weights in `skip` are left alone."""
         return self._add(Tactic("megatron", axis, skip=_read_names("skip", skip)))
 
-    def sp(self, axis: str) -> Tactics:
+    def sp(self, axis: str) -> Self:
         """Sequence parallelism: the sequence dim of inputs is sharded by the axis; if that is the axis of `megatron`, the sums of its
         pairs too, which are reduced and scattered."""
         return self._add(Tactic("sp", axis))
 
-    def ep(self, axis: str) -> Tactics:
+    def ep(self, axis: str) -> Self:
         """Expert parallelism: weights of experts are sharded by the axis along the dim of experts."""
         return self._add(Tactic("ep", axis))
 
-    def zero(self, stage: int, axis: str | None = None, skip: Sequence[str] = ()) -> Tactics:
+    def zero(self, stage: int, axis: str | None = None, skip: Sequence[str] = ()) -> Self:
         """ZeRO: what an axis of `dp`, by default the last, would replicate is sharded by it. Stage 1: the optimizer's state; 2: gradients
         too; 3: weights too, as in FSDP. Arguments in `skip` are left alone."""
         if stage not in (1, 2, 3):
             raise ShardKitError(f"error: zero({stage!r}), expected stage 1 (optimizer state), 2 (gradients too) or 3 (weights too)")
         return self._add(Tactic("zero", axis, stage, skip=_read_names("skip", skip)))
 
-    def _add(self, tactic: Tactic) -> Tactics:
+    def _add(self, tactic: Tactic) -> Self:
         return dataclasses.replace(self, steps=(*self.steps, tactic))
 
-    def require_all(self) -> Tactics:
+    def require_all(self) -> Self:
         """An axis that does not divide what a tactic shards is an error; else that is left out, and reported."""
-        return Tactics(tuple(dataclasses.replace(s, is_strict=True) for s in self.steps))
+        return dataclasses.replace(self, steps=tuple(dataclasses.replace(s, is_strict=True) for s in self.steps))
 
     def __str__(self) -> str:
-        return ".".join(["Tactics()", *map(str, self.steps)])
+        return ".".join([f"{type(self).__name__}()", *map(str, self.steps)])
 
 
 def _read_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
