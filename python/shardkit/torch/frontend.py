@@ -13,7 +13,7 @@ from ..linalg.annotations import annotate, find_body
 from ..model import DTYPES, Argument, Model, Result, read_mesh, read_names
 from ..session import Array
 from ..safetensors import numpy_dtype
-from ..tools import find_tool, run_tool, show_progress
+from ..tools import collect_later, find_tool, run_tool, show_progress
 
 
 def import_torch(
@@ -53,6 +53,7 @@ def import_torch(
     return import_watched(module, args, kwargs, mesh, plan, axis, shardings, loss, optimizer, batch, locations, dynamic_shapes=dynamic_shapes)[0]
 
 
+@collect_later()
 def import_watched(
     module: Any,
     args: Sequence[Any],
