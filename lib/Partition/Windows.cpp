@@ -312,6 +312,8 @@ Value Windows::lowerPad(Operation *op, const Plan &plan, const ValueInfo &values
   padded.low = std::move(form.low);
   padded.high = std::move(form.high);
   padded.padding = form.padding;
+  if (!padded.padding)
+    padded.padding = arith::ConstantOp::create(b, op->getLoc(), b.getZeroAttr(getElementTypeOrSelf(source)));
   padded.sourceType = values.getGlobalType(source);
   padded.resultType = values.getGlobalType(op->getResult(0));
   padded.sourceSharding = values.getSharding(source);

@@ -191,7 +191,8 @@ LogicalResult RuleVerifier::verifyPad() const {
   if (op->getNumOperands() == 0 || form.low.size() != source.numDims || form.high.size() != source.numDims)
     return fail("getPadForm has padding for " + Twine(form.low.size()) + " and " + Twine(form.high.size()) +
                 " dims, expected all dims of operand #0, low and high");
-  if (!form.padding || form.padding.getType() != source.type.getElementType())
+  const Type element = source.type.getElementType();
+  if (form.padding ? form.padding.getType() != element : !element.isIntOrIndexOrFloat())
     return fail("the padding of getPadForm is not a value of the element type of operand #0");
   for (unsigned d = 0; d < source.numDims; ++d) {
     const std::optional<int64_t> low = getConstantIntValue(form.low[d]);

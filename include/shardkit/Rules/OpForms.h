@@ -61,7 +61,7 @@ struct LocalWindow {
 /// Operand 0 with `low` and `high` elements of `padding` around it, per dim.
 struct PadForm {
   SmallVector<OpFoldResult> low, high;
-  Value padding; ///< A scalar.
+  Value padding; ///< A scalar; null if zero.
 };
 
 /// Rows of a table are read or written, one per tuple of coordinates: tensor.gather,

@@ -18,7 +18,6 @@
 #include "shardkit/Rules/Reshapes.h"
 #include "shardkit/Rules/RuleBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -57,6 +56,9 @@ struct Base : Op<Derived, OpTrait::ZeroRegions, OpTrait::VariadicOperands, OpTra
   }
   SmallVector<int64_t> getInts(StringRef name) {
     return llvm::to_vector((*this)->template getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef());
+  }
+  SmallVector<OpFoldResult> getSizes(StringRef name) {
+    return getAsIndexOpFoldResult((*this)->getContext(), getInts(name));
   }
   void setInts(StringRef name, ArrayRef<int64_t> values) {
     (*this)->setAttr(name, Builder((*this)->getContext()).getDenseI64ArrayAttr(values));
@@ -596,9 +598,8 @@ struct Conv2d : Base<Conv2d> {
     return {getInts("strides")[d], -getInts("paddings")[d], reach + 1};
   }
   ShardingRule getShardingRule() {
-    RuleBuilder rule(*this, "bc..,fc..->bfij");
-    rule.window(0, 2, 'i', getWindow(0)).window(0, 3, 'j', getWindow(1));
-    return rule.contraction().allowPadding().localAttributes();
+    RuleBuilder rule = RuleBuilder(*this, "bc..,fc..->bfij").contraction().allowPadding().localAttributes();
+    return rule.window(0, 2, 'i', getWindow(0)).window(0, 3, 'j', getWindow(1));
   }
   WindowForm getWindowForm() { return WindowForm::InPlace; }
   void makeWindowLocal(const LocalWindow &window) { setInt("paddings", window.dim - 2, 0); }
@@ -668,11 +669,7 @@ struct Pad : Base<Pad> {
     return rule.localAttributes();
   }
   WindowForm getWindowForm() { return WindowForm::Pad; }
-  PadForm getPadForm(OpBuilder &b) {
-    auto zero = arith::ConstantOp::create(b, getLoc(), b.getZeroAttr(getType().getElementType()));
-    return {getAsIndexOpFoldResult(getContext(), getInts("low")), getAsIndexOpFoldResult(getContext(), getInts("high")),
-            zero};
-  }
+  PadForm getPadForm(OpBuilder &) { return {getSizes("low"), getSizes("high"), Value()}; }
   TensorValues compute(In x) {
     const SmallVector<int64_t> low = getInts("low");
     return each([&](Index i) {
@@ -967,7 +964,6 @@ struct ForeignDialect : Dialect {
   static StringRef getDialectNamespace() { return "foreign"; }
   explicit ForeignDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<ForeignDialect>()) {
-    context->getOrLoadDialect<arith::ArithDialect>(); // that of constants in getPadForm
     add<Clamp, Mul, Where, FloorDiv, ChannelBias, Quantize, Expand, Full>();
     add<MatmulNT, Linear, GroupedLinear, RaggedMatmul, Bilinear, QuantizedGemm, Attention>();
     add<Sum, AMax, Prod, Any, Mean, ScaledSum, ArgMax>();
