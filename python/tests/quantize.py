@@ -1,6 +1,7 @@
 """Checkpoints of quantized weights in the published layouts, and what they stand for: written with NumPy from the formats alone."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -182,12 +183,16 @@ def quantize(folder, to, method, seed=0, is_quantized=lambda name: name.endswith
 GGUF_NAMES = {
     "model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output", "input_layernorm": "attn_norm", "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "self_attn.q_norm": "attn_q_norm",
-    "self_attn.k_norm": "attn_k_norm", "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    "self_attn.k_norm": "attn_k_norm", "mlp.gate": "ffn_gate_inp", "block_sparse_moe.gate": "ffn_gate_inp", "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
 }  # fmt: skip
+_GEMMA_NAMES = {"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm", "post_feedforward_layernorm": "post_ffw_norm"}
 GGUF_OWN_NAMES = {
     "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
-    "gemma2": {"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm", "post_feedforward_layernorm": "post_ffw_norm"},
+    "gemma2": _GEMMA_NAMES,
+    "gemma3_text": _GEMMA_NAMES,
 }
+GGUF_KINDS = {"qwen3_moe": "qwen3moe", "mixtral": "llama", "gemma3_text": "gemma3"}
+GGUF_EXPERTS = {"gate_proj": "gate", "up_proj": "up", "down_proj": "down", "w1": "gate", "w3": "up", "w2": "down"}
 Q8_0, Q4_K, Q6_K = 8, 12, 14
 _BLOCKS = {Q8_0: (32, 34), Q4_K: (256, 144), Q6_K: (256, 210)}
 
@@ -234,40 +239,56 @@ def write_gguf(folder, to, kinds, seed=0):
 
     text = lambda value: struct.pack("<Q", len(value)) + value.encode()
     rng, config = np.random.default_rng(seed), json.loads(Path(folder, "config.json").read_text())
+    rope = config["rope_parameters"].get("full_attention", config["rope_parameters"])
     kind, heads = config["model_type"], {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
     values = {
         "block_count": config["num_hidden_layers"], "context_length": config["max_position_embeddings"], "embedding_length": config["hidden_size"],
         "feed_forward_length": config["intermediate_size"], "attention.head_count": heads["q"], "attention.head_count_kv": heads["k"],
         "attention.key_length": config.get("head_dim") or config["hidden_size"] // heads["q"], "attention.layer_norm_rms_epsilon": config["rms_norm_eps"],
-        "rope.freq_base": float(config["rope_parameters"]["rope_theta"]),
+        "rope.freq_base": float(rope["rope_theta"]),
     }  # fmt: skip
-    for key, name in (("attention.sliding_window", "sliding_window"), ("attn_logit_softcapping", "attn_logit_softcapping"), ("final_logit_softcapping", "final_logit_softcapping")):
+    for key, name in (("expert_count", "num_experts"), ("expert_count", "num_local_experts"), ("expert_used_count", "num_experts_per_tok"), ("expert_feed_forward_length", "moe_intermediate_size"), ("attention.sliding_window", "sliding_window"), ("attn_logit_softcapping", "attn_logit_softcapping"), ("final_logit_softcapping", "final_logit_softcapping")):
         if config.get(name) is not None:
             values[key] = config[name]
-    metadata = [text("general.architecture") + struct.pack("<I", 8) + text(kind), text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc")]
-    metadata += [text(f"{kind}.{k}") + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v)) for k, v in values.items()]
+    arch = GGUF_KINDS.get(kind, kind)
+    metadata = [text("general.architecture") + struct.pack("<I", 8) + text(arch), text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bc")]
+    metadata += [text(f"{arch}.{k}") + (struct.pack("<If", 6, v) if isinstance(v, float) else struct.pack("<II", 4, v)) for k, v in values.items()]
     stored = {n: v for file in Path(folder).glob("*.safetensors") for n, v in safetensors.read(file).items()}
     names = GGUF_OWN_NAMES.get(kind, {}) | {k: v for k, v in GGUF_NAMES.items() if k not in GGUF_OWN_NAMES.get(kind, {})}
-    wide, infos, data, turn = {}, b"", b"", 0
+    wide, infos, data, turn, count = {}, b"", b"", 0, 0
+
+    def add(name, value, is_plain):
+        nonlocal infos, data, turn, count
+        code, full = 0, value.astype(np.float32)
+        if is_plain:
+            content = full + np.float32(1) if kind.startswith("gemma") else full
+        else:
+            code, turn = kinds[turn % len(kinds)] if "_gate_exps" not in name and "_up_exps" not in name else kinds[0], turn + 1
+            content, full = make_blocks(rng, (value.size // value.shape[-1], value.shape[-1]), code)
+        data += b"\0" * (-len(data) % 32)
+        shape = value.shape[::-1]
+        infos += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, code, len(data))
+        data += content.tobytes()
+        count += 1
+        return full.reshape(value.shape)
+
+    experts = {}
     for name, value in sorted(stored.items()):
+        if match := re.fullmatch(r"model\.layers\.(\d+)\.\w+\.experts\.(\d+)\.(\w+)\.weight", name):
+            experts.setdefault((match.group(1), GGUF_EXPERTS[match.group(3)]), {})[int(match.group(2))] = name
+            continue
         base, _, what = name.rpartition(".")
         match = [n for n in names if base.endswith(n)][0]
         layer = f"blk.{base.split('.')[2]}." if base.startswith("model.layers.") else ""
-        code, full = 0, value.astype(np.float32)
-        if value.ndim == 2:
-            code, turn = kinds[turn % len(kinds)], turn + 1
-            content, full = make_blocks(rng, value.shape, code)
-        else:
-            content = full + np.float32(1) if kind == "gemma2" else full
-        if kind == "llama" and match[10:11] in heads and match.endswith(("q_proj", "k_proj")):  # its rows alternate in the file
+        full = add(f"{layer}{names[match]}.{what}", value, value.ndim == 1 or names[match] == "ffn_gate_inp")
+        if arch == "llama" and match[10:11] in heads and match.endswith(("q_proj", "k_proj")):  # its rows alternate in the file
             n = heads[match[10]]
             full = full.reshape(n, -1, 2, *full.shape[1:]).swapaxes(1, 2).reshape(full.shape)
         wide[name] = np.ascontiguousarray(full)
-        data += b"\0" * (-len(data) % 32)
-        shape = value.shape[::-1]
-        infos += text(f"{layer}{names[match]}.{what}") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, code, len(data))
-        data += content.tobytes()
-    header = b"GGUF" + struct.pack("<IQQ", 3, len(wide), len(metadata)) + b"".join(metadata) + infos
+    for (layer, part), of in experts.items():
+        full = add(f"blk.{layer}.ffn_{part}_exps.weight", np.stack([stored[of[i]] for i in range(len(of))]), False)
+        wide |= {of[i]: np.ascontiguousarray(full[i]) for i in of}
+    header = b"GGUF" + struct.pack("<IQQ", 3, count, len(metadata)) + b"".join(metadata) + infos
     Path(to).write_bytes(header + b"\0" * (-len(header) % 32) + data)
     copy = Path(f"{to}-wide")
     copy.mkdir()

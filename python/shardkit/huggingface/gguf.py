@@ -12,17 +12,20 @@ from typing import Any, BinaryIO, Mapping
 import torch
 
 from ..errors import ShardKitError
-from .conversion import Stored, Symbol, Value, add_constant, make_symbol, reshape, slice_of
+from .conversion import Stored, Symbol, Value, add_constant, concat, make_symbol, reshape, slice_of
 from .layouts import QuantizedWeight, Sizes
+from .quantized import STACK, is_stack, replace_stack
 
 _ARCHITECTURES = {
-    "llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM", "qwen3": "Qwen3ForCausalLM", "phi3": "Phi3ForCausalLM", "gemma2": "Gemma2ForCausalLM",
+    "llama": ("llama", "LlamaForCausalLM"), "qwen2": ("qwen2", "Qwen2ForCausalLM"), "qwen3": ("qwen3", "Qwen3ForCausalLM"),
+    "qwen3moe": ("qwen3_moe", "Qwen3MoeForCausalLM"), "phi3": ("phi3", "Phi3ForCausalLM"), "gemma2": ("gemma2", "Gemma2ForCausalLM"),
+    "gemma3": ("gemma3_text", "Gemma3ForCausalLM"),
 }  # fmt: skip
-"""By general.architecture, which is that of transformers too."""
+"""By general.architecture, the type and the class of transformers. A llama with experts is a mixtral."""
 
 _SETTINGS = {
     "attention.key_length": "head_dim", "attention.sliding_window": "sliding_window", "attn_logit_softcapping": "attn_logit_softcapping",
-    "final_logit_softcapping": "final_logit_softcapping",
+    "final_logit_softcapping": "final_logit_softcapping", "expert_feed_forward_length": "moe_intermediate_size", "expert_used_count": "num_experts_per_tok",
 }  # fmt: skip
 """Names of metadata that the library does not read for each architecture."""
 
@@ -38,11 +41,18 @@ _MODULES = {
     "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head", "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj",
     "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "attn_q_norm": "self_attn.q_norm",
     "attn_k_norm": "self_attn.k_norm", "ffn_norm": "post_attention_layernorm", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+    "ffn_gate_inp": "mlp.gate",
 }  # fmt: skip
+
+_EXPERTS = {"ffn_gate_exps": "gate_up_proj", "ffn_up_exps": "gate_up_proj", "ffn_down_exps": "down_proj"}
+"""Tensors of all experts of a layer, and the weights of transformers that they are parts of, one after the other along the outputs."""
+
+_GEMMA_NORMS = {"post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm", "post_ffw_norm": "post_feedforward_layernorm"}
 
 _OWN_MODULES = {
     "phi3": {"attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"},
-    "gemma2": {"post_attention_norm": "post_attention_layernorm", "ffn_norm": "pre_feedforward_layernorm", "post_ffw_norm": "post_feedforward_layernorm"},
+    "gemma2": _GEMMA_NORMS,
+    "gemma3": _GEMMA_NORMS,
 }
 """Of an architecture, before those of all."""
 
@@ -91,11 +101,21 @@ class Checkpoint:
         scaling = self.values.get(f"{kind}.rope.scaling.type", "none")
         if scaling != "none" or "rope_freqs.weight" in self.tensors:
             raise ShardKitError(f"error: {self.path}: rotations are scaled ({scaling if scaling != 'none' else 'rope_freqs.weight'}), expected no scaling")
-        given = {name: self.values[f"{kind}.{key}"] for key, name in GGUF_CONFIG_MAPPING[kind].items() if name and f"{kind}.{key}" in self.values}
+        model_type, model_class = _ARCHITECTURES[kind]
+        mapping = GGUF_CONFIG_MAPPING[kind if kind in GGUF_CONFIG_MAPPING else model_type]
+        given = {name: self.values[f"{kind}.{key}"] for key, name in mapping.items() if name and f"{kind}.{key}" in self.values}
         given |= {name: self.values[f"{kind}.{key}"] for key, name in _SETTINGS.items() if f"{kind}.{key}" in self.values}
-        if kind == "gemma2":  # llama.cpp knows by its 46 layers the model of 27B, whose scores are divided otherwise
+        if kind in ("gemma2", "gemma3"):  # llama.cpp knows by the number of layers the model of 27B, whose scores are divided otherwise
             width, heads = given.get("hidden_size", 0), given.get("num_attention_heads", 1)
-            given["query_pre_attn_scalar"] = width // heads if given.get("num_hidden_layers") == 46 else given.get("head_dim", 256)
+            given["query_pre_attn_scalar"] = width // heads if given.get("num_hidden_layers") == {"gemma2": 46, "gemma3": 62}[kind] else given.get("head_dim", 256)
+        if kind == "llama" and self.values.get("llama.expert_count", 0):
+            model_type, model_class = "mixtral", "MixtralForCausalLM"
+            given["num_local_experts"] = self.values["llama.expert_count"]
+        if kind == "qwen3moe":
+            given["norm_topk_prob"] = True
+        if kind == "gemma3" and "rope_theta" in given:  # of every sixth layer; llama.cpp knows that of the others
+            bases = {"full_attention": given.pop("rope_theta"), "sliding_attention": 10000.0}
+            given["rope_parameters"] = {layers: {"rope_type": "default", "rope_theta": base} for layers, base in bases.items()}
         if "rope_theta" in given:
             given["rope_parameters"] = {"rope_type": "default", "rope_theta": given.pop("rope_theta")}
         embedding = self.tensors.get("token_embd.weight")
@@ -105,7 +125,7 @@ class Checkpoint:
         self.is_tied = "output.weight" not in self.tensors
         given["tie_word_embeddings"] = self.is_tied and embedding.kind in _PLAIN
         try:
-            return transformers.CONFIG_MAPPING[kind](**given, architectures=[_ARCHITECTURES[kind]])
+            return transformers.CONFIG_MAPPING[model_type](**given, architectures=[model_class])
         except Exception as error:  # what validates has no common base
             raise ShardKitError(f"error: {self.path}: {str(error).splitlines()[0]}, expected metadata of {kind}") from None
 
@@ -127,9 +147,14 @@ class Checkpoint:
 
     def replace_layers(self, module: Any) -> None:
         """Layers whose weights are stored in blocks."""
+        stacks: dict[str, dict[str, Entry]] = {}
         for name, entry in self.tensors.items():
-            if entry.kind in _FIELDS and name.endswith(".weight"):
+            if match := _find_experts(name):
+                stacks.setdefault(match.group(1), {})[match.group(2)] = entry
+            elif entry.kind in _FIELDS and name.endswith(".weight"):
                 self._replace(module, self._find_module(name), entry)
+        for layer, parts in stacks.items():
+            self._replace_experts(module, layer, parts)
         if self.is_tied and self.tensors["token_embd.weight"].kind in _FIELDS:
             self._replace(module, "lm_head", self.tensors["token_embd.weight"])
 
@@ -150,16 +175,54 @@ class Checkpoint:
         blocks.scale = float(torch.tensor(getattr(layer, "scalar_embed_scale", 1.0), dtype=blocks.dtype, device="cpu"))
         setattr(parent, key, blocks)
 
+    def _replace_experts(self, module: Any, layer: str, parts: Mapping[str, Entry]) -> None:
+        """`parts`: what the file has of the experts of a layer."""
+        where = f"error: {self.path}: blk.{layer}"
+        if parts.keys() != _EXPERTS.keys():
+            raise ShardKitError(f"{where} has experts in {', '.join(parts)}, expected {', '.join(_EXPERTS)}")
+        gate, up, down = (parts[key] for key in _EXPERTS)
+        try:
+            experts = module.get_submodule(f"model.layers.{layer}.mlp.experts")
+        except AttributeError:
+            experts = None
+        if experts is None or not is_stack(experts):
+            raise ShardKitError(f"{where} has experts, which {type(module).__name__} does not have in gate_up_proj and down_proj")
+        if gate.kind != up.kind or gate.shape != up.shape or len({kind in _FIELDS for kind in (gate.kind, down.kind)}) > 1:
+            raise ShardKitError(f"{where} has experts of different types, expected one for ffn_gate_exps and ffn_up_exps, and all in blocks or none")
+        count, outputs, *rest = gate.shape if len(gate.shape) == 3 else (0, 0)
+        shapes = {"gate_up_proj": (count, 2 * outputs, *rest), "down_proj": down.shape}
+        for key, shape in shapes.items():
+            if tuple(getattr(experts, key).shape) != shape:
+                raise ShardKitError(f"{where}: {key} of the experts is stored with shape {shape}, expected {tuple(getattr(experts, key).shape)} by the metadata")
+        if gate.kind in _FIELDS:
+            kinds = {"gate_up_proj": gate.kind, "down_proj": down.kind}
+            replace_stack(experts, lambda sizes, key: BlocksLinear(sizes, kinds[key], None, torch.float32))
+
+    def _arrange_experts(self, stacks: Mapping[str, Mapping[str, Value]], found: dict[str, Any]) -> None:
+        for layer, parts in stacks.items():
+            for weight in ("gate_up_proj", "down_proj"):
+                own = [(parts[key], self.tensors[f"blk.{layer}.{key}.weight"].kind) for key, of in _EXPERTS.items() if of == weight]
+                name = f"model.layers.{layer}.mlp.experts.{weight}"
+                if own[0][1] in _PLAIN:
+                    found[name] = Symbol(concat([value for value, _ in own], 1))
+                    continue
+                fields = [_split(value, kind) for value, kind in own]
+                found |= {f"{name}{STACK}.{key}": Symbol(concat([part[key] for part in fields], 1)) for key in fields[0]}
+
     def arrange(self, config: Any) -> dict[str, Any]:
         """The stored tensors by the names of the parameters that hold them."""
         found: dict[str, Any] = {}
+        stacks: dict[str, dict[str, Value]] = {}
         for name, stored in self.stored.items():
             symbol = make_symbol(name, stored.shape, stored.dtype)
             value = symbol.value
-            if config.model_type == "llama" and (match := re.search(r"\.attn_([qk])\.", name)):
+            if match := _find_experts(name):
+                stacks.setdefault(match.group(1), {})[match.group(2)] = value
+                continue
+            if config.model_type in ("llama", "mixtral") and (match := re.search(r"\.attn_([qk])\.", name)):
                 value = _restore_rows(value, config.num_attention_heads if match.group(1) == "q" else config.num_key_value_heads)
             module, kind = self._find_module(name), self.tensors[name].kind
-            if config.model_type == "gemma2" and name.endswith("norm.weight"):  # llama.cpp stores what rows are multiplied by
+            if config.model_type in ("gemma2", "gemma3_text") and name.endswith("norm.weight"):  # llama.cpp stores what rows are multiplied by
                 value = add_constant(value, 1.0, -1.0)
             if kind in _PLAIN:
                 found[f"{module}.{name.rpartition('.')[2]}"] = Symbol(value)
@@ -167,6 +230,7 @@ class Checkpoint:
             names = [module] + ["lm_head"] * (name == "token_embd.weight" and self.is_tied)
             for key, part in _split(value, kind).items():
                 found |= {f"{n}.{key}": Symbol(part) for n in names}
+        self._arrange_experts(stacks, found)
         return found
 
     def _find_module(self, name: str) -> str:
@@ -185,6 +249,11 @@ class Checkpoint:
                 values[f"lm_head.{key}"] = values[f"model.embed_tokens.{key}"]
 
 
+def _find_experts(name: str) -> re.Match[str] | None:
+    """Groups: the number of the layer, and what the experts are called."""
+    return re.fullmatch(rf"blk\.(\d+)\.({'|'.join(_EXPERTS)})\.weight", name)
+
+
 def _restore_rows(value: Value, heads: int) -> Value:
     """llama.cpp has the two halves of a head alternate."""
     shape = value.shape
@@ -194,11 +263,11 @@ def _restore_rows(value: Value, heads: int) -> Value:
 
 
 def _split(value: Value, kind: int) -> dict[str, Value]:
-    """What blocks consist of: rows, blocks, bytes."""
+    """What blocks consist of: rows (of each of several matrices), blocks, bytes."""
     fields = _FIELDS[kind][2]
     size = sum(n for _, n in fields.values())
-    blocks = reshape(value, (value.shape[0], value.shape[1] // size, size))
-    return {key: slice_of(blocks, 2, begin, count) for key, (begin, count) in fields.items()}
+    blocks = reshape(value, (*value.shape[:-1], value.shape[-1] // size, size))
+    return {key: slice_of(blocks, len(value.shape), begin, count) for key, (begin, count) in fields.items()}
 
 
 class BlocksLinear(QuantizedWeight):
@@ -213,7 +282,8 @@ class BlocksLinear(QuantizedWeight):
             self._add(key, (sizes.outputs, sizes.inputs // block, count), torch.uint8, (1, 0))
 
     def dequantize(self) -> Any:
-        return decode(self.kind, self._parameters).t()
+        rows = {key: value.reshape(-1, *value.shape[-2:]) for key, value in self._parameters.items() if value is not None and key != "bias"}
+        return decode(self.kind, rows).reshape(*self.lead, self.out_features, self.in_features).transpose(-1, -2)
 
 
 class BlocksEmbedding(BlocksLinear):
@@ -230,18 +300,18 @@ def decode(kind: int, fields: Mapping[str, Any]) -> Any:
     if kind == 8:
         found = _read_signed(fields["numbers"]) * scale.unsqueeze(-1)
     elif kind == 12:
-        low, middle, high = (fields["inner"][..., at : at + 4].to(torch.int32).unsqueeze(2) for at in (0, 4, 8))
-        is_first = (torch.arange(2, dtype=torch.int32) == 0).view(2, 1)  # of the two halves of the groups of a block
-        factors = torch.where(is_first, low & 63, (high & 15) | ((low >> 6) << 4)).to(torch.float32)
-        minima = torch.where(is_first, middle & 63, (high >> 4) | ((middle >> 6) << 4)).to(torch.float32)
-        factors = (scale.view(rows, blocks, 1, 1) * factors).reshape(rows, blocks, 4, 2, 1)
-        minima = (_read_half(fields["scales"][..., 2:]).view(rows, blocks, 1, 1) * minima).reshape(rows, blocks, 4, 2, 1)
-        numbers = _unpack(fields["numbers"].view(rows, blocks, 4, 1, 32), [[0], [4]], 15)
-        found = factors * numbers.to(torch.float32) - minima
+        # Of the eight groups of a block, the last four have their upper two bits where the first four have none.
+        low, middle, high = (fields["inner"].view(rows, blocks, 3, 1, 2, 2, 1)[:, :, at].to(torch.int32) for at in range(3))
+        first, upper, last = (torch.tensor(masks, dtype=torch.int32).view(2, 1, 1, 1) for masks in ([63, 0], [0, 48], [0, 15]))
+        factors = (low & first) | ((low >> 2) & upper) | (high & last)
+        minima = (middle & first) | ((middle >> 2) & upper) | ((high >> 4) & last)
+        outer = [_read_half(fields["scales"][..., at : at + 2]).view(rows, blocks, 1, 1, 1, 1) for at in (0, 2)]
+        numbers = _unpack(fields["numbers"].view(rows, blocks, 2, 2, 1, 32), [[0], [4]], 15)
+        found = (outer[0] * factors.to(torch.float32)) * numbers.to(torch.float32) - outer[1] * minima.to(torch.float32)
     else:
         low = _unpack(fields["numbers"].view(rows, blocks, 2, 1, 2, 2, 16), [[[[0]]], [[[4]]]], 15)
         high = _unpack(fields["high"].view(rows, blocks, 2, 1, 1, 2, 16), [[[[0]], [[2]]], [[[4]], [[6]]]], 3)
-        factors = (scale.unsqueeze(-1) * _read_signed(fields["inner"])).reshape(rows, blocks, 2, 2, 2, 2, 1)
+        factors = scale.view(rows, blocks, 1, 1, 1, 1, 1) * _read_signed(fields["inner"].view(rows, blocks, 2, 2, 2, 2, 1))
         found = ((low | (high << 4)) - 32).to(torch.float32) * factors
     return found.reshape(rows, -1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import torch
@@ -109,7 +109,7 @@ def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Store
     """Layers that the checkpoint has quantized; without one, all but the head and those that the configuration leaves out."""
     mark = _mark(scheme)
     layers = {n: m for n, m in module.named_modules() if type(m) is torch.nn.Linear}
-    stacks = {n: m for n, m in module.named_modules() if _is_stack(m)}
+    stacks = {n: m for n, m in module.named_modules() if is_stack(m)}
     if stored is None:
         head = module.get_output_embeddings()
         kept = [n for n, m in layers.items() if m is head] + [n for n in layers if _is_left_out(n, scheme)]
@@ -133,7 +133,7 @@ def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Store
         owner, _, key = name.rpartition(".")
         setattr(module.get_submodule(owner), key, make_layer(scheme, layers[name], f"{where}: {name}"))
     for name in chosen_stacks:
-        _replace_stack(stacks[name], scheme, f"{where}: {name}")
+        replace_stack(stacks[name], lambda sizes, key, name=name: LAYOUTS[scheme.method](sizes, scheme, f"{where}: {name}.{key}"))
 
 
 def _is_left_out(name: str, scheme: Quantization) -> bool:
@@ -153,7 +153,7 @@ _STACKED = ("gate_up_proj", "down_proj")
 _PROJECTIONS = {"gate_proj": 0, "w1": 0, "up_proj": 0, "w3": 0, "down_proj": 1, "w2": 1}
 
 
-def _is_stack(module: Any) -> bool:
+def is_stack(module: Any) -> bool:
     own = module._parameters
     return all(isinstance(own.get(n), torch.nn.Parameter) and own[n].dim() == 3 for n in _STACKED)
 
@@ -165,8 +165,8 @@ def _find_expert(name: str, scheme: Quantization) -> re.Match[str] | None:
     return re.fullmatch(r"(.*\.experts)\.(\d+)\.(gate_proj|up_proj|down_proj|w1|w2|w3)\.([\w.]+)", name)
 
 
-def _replace_stack(experts: Any, scheme: Quantization, where: str) -> None:
-    """Its weights are computed from what is stored."""
+def replace_stack(experts: Any, make: Callable[[Sizes, str], QuantizedWeight]) -> None:
+    """Its weights are computed from what is stored: `make` takes the sizes and the name of one."""
     is_transposed = bool(getattr(experts, "is_transposed", False))
 
     def make_property(name: str, dtype: Any) -> property:
@@ -181,7 +181,7 @@ def _replace_stack(experts: Any, scheme: Quantization, where: str) -> None:
         parameter = experts._parameters.pop(name)
         count, *sizes = parameter.shape
         inputs, outputs = sizes if is_transposed else sizes[::-1]
-        experts._modules[name + STACK] = LAYOUTS[scheme.method](Sizes(outputs, inputs, (count,)), scheme, f"{where}.{name}")
+        experts._modules[name + STACK] = make(Sizes(outputs, inputs, (count,)), name)
         properties[name] = make_property(name, parameter.dtype)
     experts._is_hf_initialized = True  # by what is stored
     kind = type(experts)
