@@ -100,7 +100,8 @@ void check(const Case &of, WidenedIsa isa, std::mt19937 &random) {
   auto plan = planWidened(data.desc, isa);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   (*plan)->run({data.x.data(), data.payload.data(), of.number == SK_NUMBER_I6 ? data.high.data() : nullptr,
-                of.hasScale ? data.scale.data() : nullptr, of.hasOffset ? data.offset.data() : nullptr, found.data()});
+                of.hasScale ? data.scale.data() : nullptr, of.hasOffset ? data.offset.data() : nullptr, nullptr,
+                found.data()});
   const int64_t bytes = of.blocks * of.length, size = bytes * of.halves;
   for (int64_t v = 0; v < of.vectors; ++v)
     for (int64_t r = 0; r < of.rows; ++r) {
@@ -160,13 +161,80 @@ TEST(Widened, orderOfSums) {
       desc.dims[1].stride_scale = 1;
       auto plan = planWidened(desc, isa);
       ASSERT_TRUE(plan.ok()) << plan.status().message();
-      (*plan)->run({data.x.data(), data.payload.data(), nullptr, ones.data(), nullptr, found.data()});
+      (*plan)->run({data.x.data(), data.payload.data(), nullptr, ones.data(), nullptr, nullptr, found.data()});
       if (expected.empty())
         expected = found;
       for (size_t i = 0; i < 4; ++i)
         EXPECT_EQ(found[i], expected[i]) << length;
     }
   }
+}
+
+/// Scales and offsets that are products with numbers of six bits give the bits of those that were multiplied before:
+/// blocks of so many runs, whose bytes lie as in Q4_K; groups of eight runs or not; the last row at the end of memory.
+TEST(Widened, scalesOfFewBits) {
+  std::mt19937 random(4);
+  for (bool isSigned : {false, true})
+    for (int64_t runs : {4, 8, 12, 16})
+      for (WidenedIsa isa : getIsas()) {
+        const int64_t rows = 3, blocks = 2, length = 16, size = runs * length;
+        Data data = make({SK_NUMBER_I8, 2, rows, blocks * runs, 1, length, true, true, false}, random);
+        std::vector<uint8_t> inner(size_t(rows * blocks * 3 * runs / 2));
+        for (uint8_t &byte : inner)
+          byte = uint8_t(random());
+        sk_widened_desc desc = data.desc;
+        std::copy_backward(desc.dims + 3, desc.dims + 5, desc.dims + 8);
+        auto setDim = [&](int i, int64_t count, int64_t elements, int64_t scales, int64_t bytes, int32_t inCase) {
+          auto &dim = desc.dims[i];
+          dim = {};
+          dim.role = i == 0 ? SK_N : SK_K;
+          dim.size = count;
+          dim.stride_payload = elements;
+          dim.stride_x = i == 0 ? 0 : elements;
+          dim.stride_scale = dim.stride_offset = scales;
+          dim.stride_inner = bytes;
+          dim.inner_case = inCase;
+        };
+        desc.num_dims = 6;
+        setDim(0, rows, blocks * size, blocks, blocks * 3 * runs / 2, 0);
+        desc.dims[0].stride_c = 1;
+        setDim(1, blocks, size, 1, 3 * runs / 2, 0);
+        setDim(2, 2, size / 2, 0, 0, 1);
+        setDim(3, runs / 2, length, 0, 1, 0);
+        desc.dims[4] = desc.dims[6];
+        desc.dims[5] = desc.dims[7];
+        const int32_t half = int32_t(runs / 2);
+        desc.num_inner_cases = 2;
+        desc.has_inner_scale = 1;
+        desc.has_inner_offset = runs != 12;
+        desc.inner_scale[0] = {{0, 0}, {0, 0}, {63, 0}, isSigned};
+        desc.inner_scale[1] = {{2 * half, 0}, {0, 2}, {15, 48}, isSigned};
+        desc.inner_offset[0] = {{half, 0}, {0, 0}, {isSigned ? 255 : 63, 0}, isSigned};
+        desc.inner_offset[1] = {{2 * half, half}, {4, 2}, {15, 48}, isSigned};
+        sk_widened_desc wide = data.desc;
+        std::vector<float> scales[2], found = data.c, expected = data.c;
+        for (int part = 0; part < 2; ++part)
+          for (int64_t r = 0; r < rows * blocks * runs; ++r) {
+            const bool isSecond = r % runs >= half;
+            const sk_inner_number &number = (part == 0 ? desc.inner_scale : desc.inner_offset)[isSecond];
+            const uint8_t *from = inner.data() + r / runs * 3 * half + r % half;
+            int bits = 0;
+            for (int k = 0; k < 2; ++k)
+              bits |= from[number.at[k]] >> number.shift[k] & number.mask[k];
+            const float value = float(isSigned ? int8_t(bits) : bits);
+            const float outer = (part == 0 ? data.scale : data.offset)[size_t(r / runs)];
+            const bool hasInner = part == 0 || desc.has_inner_offset;
+            scales[part].push_back(hasInner ? outer * value : outer);
+          }
+        auto run = [&](const sk_widened_desc &of, const float *scale, const float *offset, std::vector<float> &to) {
+          auto plan = planWidened(of, isa);
+          ASSERT_TRUE(plan.ok()) << plan.status().message();
+          (*plan)->run({data.x.data(), data.payload.data(), nullptr, scale, offset, inner.data(), to.data()});
+        };
+        run(wide, scales[0].data(), scales[1].data(), expected);
+        run(desc, data.scale.data(), data.offset.data(), found);
+        EXPECT_EQ(found, expected) << runs << " runs, instructions " << int(isa);
+      }
 }
 
 TEST(Widened, malformed) {
@@ -182,6 +250,17 @@ TEST(Widened, malformed) {
   EXPECT_NE(messageOf([](sk_widened_desc &desc) { desc.abi = 7; }).find("ABI version 7"), std::string::npos);
   EXPECT_NE(messageOf([](sk_widened_desc &desc) { desc.number = 9; }).find("malformed"), std::string::npos);
   EXPECT_NE(messageOf([](sk_widened_desc &desc) { desc.dims[3].stride_payload = 2; }).find("follow each other"),
+            std::string::npos);
+  EXPECT_NE(messageOf([](sk_widened_desc &desc) { desc.num_inner_cases = 99; }).find("malformed"), std::string::npos);
+  EXPECT_NE(messageOf([](sk_widened_desc &desc) {
+              desc.num_inner_cases = 1;
+              desc.dims[1].inner_case = 1;
+            }).find("unknown case"),
+            std::string::npos);
+  EXPECT_NE(messageOf([](sk_widened_desc &desc) {
+              desc.num_inner_cases = desc.has_inner_scale = 1;
+              desc.inner_scale[0] = {{0, 0}, {9, 0}, {15, 0}, 0};
+            }).find("not in one byte"),
             std::string::npos);
   EXPECT_NE(messageOf([](sk_widened_desc &desc) { desc.shift = 4; }).find("not in one byte"), std::string::npos);
 }

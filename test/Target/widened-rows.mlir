@@ -3,7 +3,7 @@
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-compile %s --emit=tensor -o - | FileCheck %s
 // RUN: shard-run %s --random-inputs=1 --verify | FileCheck %s --check-prefix=VERIFY
-// VERIFY: verify: 6 functions, 6 results, all equal
+// VERIFY: verify: 7 functions, 7 results, all equal
 
 spmd.mesh @m = <["x"=2]>
 
@@ -186,4 +186,77 @@ func.func @five(%x: tensor<1x192xf32> {spmd.name = "x_five"},
   %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
       ins(%x, %flat : tensor<1x192xf32>, tensor<64x192xf32>) outs(%start : tensor<1x64xf32>) -> tensor<1x64xf32>
   return %y : tensor<1x64xf32>
+}
+
+// Scales and minima that are products with six bits of the bytes of a block: the runtime reads these too.
+// CHECK-LABEL: func.func @program_6
+// CHECK: spmd_rt.contract_widened "table" {{.*}} roles ["scale", "offset", "inner"]({{.*}} : tensor<32x2xf32>, tensor<32x2xf32>, tensor<32x2x3x2x2xi8>) {{.*}} inner_cases [0, 0, 1, 0, 0, 0, 0] inner_scale [0, 0, 63, 0, 0, 0, 0, 2, 0, 15, 0, 2, 48, 0] inner_offset [1, 0, 63, 0, 0, 0, 0, 1, 2, 48, 2, 4, 15, 0]
+func.func @inner(%x: tensor<2x512xf32> {spmd.name = "x_inner"},
+                %w: tensor<64x2x2x2x32xi8> {spmd.weight = "w_inner", spmd.sharding = #spmd.sharding<@m, [{"x"}, {?}, {?}, {?}, {?}]>},
+                %t: tensor<64x2x3x2x2xi8> {spmd.weight = "t_inner"},
+                %s: tensor<64x2xf32> {spmd.weight = "s_inner"},
+                %o: tensor<64x2xf32> {spmd.weight = "o_inner"}) -> (tensor<2x64xf32> {spmd.name = "y_inner"}) {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0 : i32
+  %two = arith.constant 2 : i32
+  %four = arith.constant 4 : i32
+  %mask = arith.constant 15 : i32
+  %m_first = arith.constant dense<[63, 0]> : tensor<2xi32>
+  %m_upper = arith.constant dense<[0, 48]> : tensor<2xi32>
+  %m_last = arith.constant dense<[0, 15]> : tensor<2xi32>
+  %c_shift = arith.constant dense<[0, 4]> : tensor<2xi32>
+  %low = tensor.extract_slice %t[0, 0, 0, 0, 0] [64, 2, 1, 2, 2] [1, 1, 1, 1, 1] : tensor<64x2x3x2x2xi8> to tensor<64x2x2x2xi8>
+  %middle = tensor.extract_slice %t[0, 0, 1, 0, 0] [64, 2, 1, 2, 2] [1, 1, 1, 1, 1] : tensor<64x2x3x2x2xi8> to tensor<64x2x2x2xi8>
+  %last = tensor.extract_slice %t[0, 0, 2, 0, 0] [64, 2, 1, 2, 2] [1, 1, 1, 1, 1] : tensor<64x2x3x2x2xi8> to tensor<64x2x2x2xi8>
+  %e_scales = tensor.empty() : tensor<64x2x2x2x2xf32>
+  %scales = linalg.generic {indexing_maps = [affine_map<(n, b, u, g, h) -> (n, b)>, affine_map<(n, b, u, g, h) -> (n, b, g, h)>, affine_map<(n, b, u, g, h) -> (n, b, g, h)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (n, b, u, g, h)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%s, %low, %last, %m_first, %m_upper, %m_last : tensor<64x2xf32>, tensor<64x2x2x2xi8>, tensor<64x2x2x2xi8>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) outs(%e_scales : tensor<64x2x2x2x2xf32>) {
+  ^bb0(%a0: f32, %a1: i8, %a2: i8, %a3: i32, %a4: i32, %a5: i32, %out: f32):
+    %b1 = arith.extui %a1 : i8 to i32
+    %b2 = arith.extui %a2 : i8 to i32
+    %p0 = arith.andi %b1, %a3 : i32
+    %moved = arith.shrui %b1, %two : i32
+    %p1 = arith.andi %moved, %a4 : i32
+    %moved2 = arith.shrui %b2, %none : i32
+    %p2 = arith.andi %moved2, %a5 : i32
+    %o1 = arith.ori %p0, %p1 : i32
+    %o2 = arith.ori %o1, %p2 : i32
+    %f = arith.sitofp %o2 : i32 to f32
+    %r = arith.mulf %a0, %f : f32
+    linalg.yield %r : f32
+  } -> tensor<64x2x2x2x2xf32>
+  %minima = linalg.generic {indexing_maps = [affine_map<(n, b, u, g, h) -> (n, b)>, affine_map<(n, b, u, g, h) -> (n, b, g, h)>, affine_map<(n, b, u, g, h) -> (n, b, g, h)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (u)>, affine_map<(n, b, u, g, h) -> (n, b, u, g, h)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%o, %middle, %last, %m_first, %m_upper, %m_last : tensor<64x2xf32>, tensor<64x2x2x2xi8>, tensor<64x2x2x2xi8>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) outs(%e_scales : tensor<64x2x2x2x2xf32>) {
+  ^bb0(%a0: f32, %a1: i8, %a2: i8, %a3: i32, %a4: i32, %a5: i32, %out: f32):
+    %b1 = arith.extui %a1 : i8 to i32
+    %b2 = arith.extui %a2 : i8 to i32
+    %p0 = arith.andi %b1, %a3 : i32
+    %moved = arith.shrui %b1, %two : i32
+    %p1 = arith.andi %moved, %a4 : i32
+    %moved2 = arith.shrui %b2, %four : i32
+    %p2 = arith.andi %moved2, %a5 : i32
+    %o1 = arith.ori %p0, %p1 : i32
+    %o2 = arith.ori %o1, %p2 : i32
+    %f = arith.sitofp %o2 : i32 to f32
+    %r = arith.mulf %a0, %f : f32
+    linalg.yield %r : f32
+  } -> tensor<64x2x2x2x2xf32>
+  %e = tensor.empty() : tensor<64x2x2x2x2x32xf32>
+  %wide = linalg.generic {indexing_maps = [affine_map<(n, b, u, g, h, i) -> (n, b, u, g, i)>, affine_map<(n, b, u, g, h, i) -> (h)>, affine_map<(n, b, u, g, h, i) -> (n, b, u, g, h)>, affine_map<(n, b, u, g, h, i) -> (n, b, u, g, h)>, affine_map<(n, b, u, g, h, i) -> (n, b, u, g, h, i)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%w, %c_shift, %scales, %minima : tensor<64x2x2x2x32xi8>, tensor<2xi32>, tensor<64x2x2x2x2xf32>, tensor<64x2x2x2x2xf32>) outs(%e : tensor<64x2x2x2x2x32xf32>) {
+  ^bb0(%a0: i8, %a1: i32, %a2: f32, %a3: f32, %out: f32):
+    %b = arith.extui %a0 : i8 to i32
+    %moved = arith.shrui %b, %a1 : i32
+    %q = arith.andi %moved, %mask : i32
+    %f = arith.sitofp %q : i32 to f32
+    %p = arith.mulf %a2, %f : f32
+    %wf = arith.subf %p, %a3 : f32
+    linalg.yield %wf : f32
+  } -> tensor<64x2x2x2x2x32xf32>
+  %flat = tensor.collapse_shape %wide [[0], [1, 2, 3, 4, 5]] : tensor<64x2x2x2x2x32xf32> into tensor<64x512xf32>
+  %empty = tensor.empty() : tensor<2x64xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x64xf32>) -> tensor<2x64xf32>
+  %y = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %flat : tensor<2x512xf32>, tensor<64x512xf32>) outs(%start : tensor<2x64xf32>) -> tensor<2x64xf32>
+  return %y : tensor<2x64xf32>
 }

@@ -119,9 +119,10 @@ struct Math : spmd::impl::SpmdCpuMathBase<Math> {
   }
 
   void runOnOperation() override {
-    // A reduction can be reassociated, as sharding it over devices does.
+    // A reduction can be reassociated, as sharding it over devices does. Where the innermost loop is one of results,
+    // code is vectors of these: sums keep their order, so that they have the same bits in shards of any size.
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (op.getNumReductionLoops() == 0)
+      if (op.getNumReductionLoops() == 0 || linalg::isParallelIterator(op.getIteratorTypesArray().back()))
         return;
       Block *body = op.getBlock();
       for (auto [i, value] : llvm::enumerate(body->getTerminator()->getOperands())) {

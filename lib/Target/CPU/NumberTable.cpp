@@ -240,3 +240,48 @@ std::optional<NumberFormat> cpu::findWideFormat(const Bits &ofBytes) {
     }
   return std::nullopt;
 }
+
+std::optional<BitFields> cpu::findBitFields(const Bits &ofBytes) {
+  if (ofBytes.size() != 256 && ofBytes.size() != 65536)
+    return std::nullopt;
+  BitFields found;
+  std::vector<unsigned> numbers;
+  numbers.reserve(ofBytes.size());
+  bool isLarge = false;
+  for (uint64_t bits : ofBytes) {
+    const float value = floatOf(bits);
+    if (!(value >= -128 && value <= 255) || bits != bitsOf(float(int(value))))
+      return std::nullopt;
+    found.isSigned |= value < 0;
+    isLarge |= value > 127;
+    numbers.push_back(unsigned(int(value)) & 255);
+  }
+  if (numbers[0] != 0 || (found.isSigned && isLarge))
+    return std::nullopt;
+  unsigned count = 0;
+  for (unsigned bit = 0; ofBytes.size() >> bit > 1; ++bit) {
+    const unsigned to = numbers[size_t(1) << bit];
+    if (to == 0)
+      continue;
+    const unsigned byte = bit / 8, from = bit % 8;
+    if (!llvm::isPowerOf2_32(to) || llvm::Log2_32(to) > from)
+      return std::nullopt;
+    const unsigned shift = from - llvm::Log2_32(to);
+    auto *field = llvm::find_if(MutableArrayRef(found.fields, count),
+                                [&](const BitFields::Field &each) { return each.byte == byte && each.shift == shift; });
+    if (field == found.fields + count) {
+      if (count == 2)
+        return std::nullopt;
+      found.fields[count++] = {byte, shift, 0};
+    }
+    field->mask |= to;
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    unsigned expected = 0;
+    for (const BitFields::Field &field : found.fields)
+      expected |= (i >> (8 * field.byte) & 255) >> field.shift & field.mask;
+    if (numbers[i] != expected)
+      return std::nullopt;
+  }
+  return found;
+}

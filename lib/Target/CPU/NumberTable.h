@@ -37,6 +37,18 @@ std::optional<NumberFormat> findFormat(const Bits &ofByte);
 /// Of those for all of two bytes, the low one minor.
 std::optional<NumberFormat> findWideFormat(const Bits &ofBytes);
 
+/// A number of at most eight bits: of each of two bytes, shifted to the right, the bits of a mask.
+struct BitFields {
+  struct Field {
+    unsigned byte = 0, shift = 0, mask = 0;
+  };
+  Field fields[2];
+  bool isSigned = false; ///< The eight bits have a sign.
+};
+
+/// Of the f32 bits for all values of a byte, or of two, the first one minor.
+std::optional<BitFields> findBitFields(const Bits &ofBytes);
+
 } // namespace mlir::spmd::cpu
 
 #endif // SHARDKIT_LIB_TARGET_CPU_NUMBERTABLE_H

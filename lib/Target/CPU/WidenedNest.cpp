@@ -13,6 +13,8 @@ using namespace mlir::spmd::cpu;
 
 /// Results of an innermost loop, which stay in the first cache.
 static constexpr int64_t kRow = 256;
+/// Numbers of a word that one iteration adds up; of several words, half as many.
+static constexpr int64_t kMaxTerms = 8;
 
 /// The loop of the contraction that a dim of the widened value belongs to.
 unsigned WidenedProduct::loopOf(int64_t dim) const {
@@ -32,13 +34,16 @@ void WidenedProduct::orderLoops() {
   AffineMap read = widened.maps[payload];
   const int64_t innermost = read.getNumResults() ? read.getDimPosition(read.getNumResults() - 1) : -1;
   SmallVector<Loop> results, sums, rows, last;
-  int64_t words = 1; // results that the innermost loop has for each element of the payload
+  int64_t words = 1;    // results that the innermost loop has for each element of the payload
+  int64_t termDim = -1; // of terms that one iteration adds: those of a word, or of some words
   for (int64_t dim = 0; dim < int64_t(widened.shape().size()); ++dim) {
     const unsigned loop = loopOf(dim);
     if (dim == innermost)
       continue;
     const bool isInWord = !isSummed(loop) && !read.isFunctionOfDim(dim);
     words *= isInWord ? widened.shape()[dim] : 1;
+    if (isSummed(loop) && !read.isFunctionOfDim(dim) && widened.shape()[dim] <= kMaxTerms)
+      termDim = dim;
     (isSummed(loop) ? sums : isInWord ? last : results).push_back({loop, widened.shape()[dim], dim});
   }
   for (auto [loop, size] : llvm::enumerate(sizes))
@@ -59,11 +64,21 @@ void WidenedProduct::orderLoops() {
   }
   outer = results.size();
   loops = results;
-  if (last.empty())
+  if (last.empty()) {
     std::swap(sums, rows);
+    termDim = -1;
+  } else if (termDim < 0 && !sums.empty()) {
+    Loop &inner = sums.back();
+    termDim = inner.dim;
+    const int64_t terms = getLargestDivisor(inner.size, kMaxTerms / 2);
+    inner.size /= terms;
+    sums.push_back({inner.contracted, terms, inner.dim});
+  }
   for (const auto &more : {sums, rows, last})
     loops.append(more);
   indexLoops();
+  if (termDim >= 0)
+    termLoop = byDim[termDim].back();
 }
 
 /// Loops by the dims of the widened value, and by the loops of the contraction.
@@ -317,36 +332,76 @@ std::optional<WidenedProduct::Indexed> WidenedProduct::takeScale(SmallVectorImpl
   return std::nullopt;
 }
 
+/// The part of `input` at one index of a loop that it has.
+WidenedProduct::Indexed WidenedProduct::sliceAt(const Indexed &input, unsigned loop, int64_t index) {
+  auto type = cast<RankedTensorType>(input.value.getType());
+  const unsigned dim = llvm::find(input.loops, loop) - input.loops.begin();
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), strides(type.getRank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), type.getShape());
+  offsets[dim] = b.getIndexAttr(index);
+  sizes[dim] = b.getIndexAttr(1);
+  Indexed part = input;
+  part.loops.erase(part.loops.begin() + dim);
+  auto partType = RankedTensorType::get(shapeOf(part.loops), type.getElementType());
+  part.value = tensor::ExtractSliceOp::create(b, op.getLoc(), partType, input.value, offsets, sizes, strides);
+  return part;
+}
+
 /// The nest: sums of products of the last of the inputs with what `body` computes from the others. Its result has
-/// the loops `results` as dims.
+/// the loops `results` as dims. Several terms are those of one iteration, in their order: it reads the word that they
+/// are in, if they are in one, and the sum once.
 Value WidenedProduct::sum(ArrayRef<Indexed> inputs, Block &body, ArrayRef<unsigned> results, Value init) {
-  auto all = llvm::to_vector(llvm::seq<unsigned>(loops.size()));
+  std::optional<unsigned> unrolled = termLoop;
+  if (unrolled && llvm::is_contained(results, *unrolled))
+    unrolled.reset();
+  auto all = llvm::to_vector(
+      llvm::make_filter_range(llvm::seq<unsigned>(loops.size()), [&](unsigned loop) { return loop != unrolled; }));
+  const int64_t terms = unrolled ? loops[*unrolled].size : 1;
   Type sums = getSumType();
   SmallVector<Value> operands;
   SmallVector<AffineMap> indexing;
+  SmallVector<SmallVector<unsigned>> numbers(terms); // of operands, by terms
   for (const Indexed &input : inputs) {
-    operands.push_back(input.value);
-    indexing.push_back(getMap(input.loops, all));
+    const bool isOfTerm = unrolled && llvm::is_contained(input.loops, *unrolled);
+    for (int64_t term = 0; term < terms; ++term) {
+      if (isOfTerm || term == 0) {
+        const Indexed part = isOfTerm ? sliceAt(input, *unrolled, term) : input;
+        operands.push_back(part.value);
+        indexing.push_back(getMap(part.loops, all));
+      }
+      numbers[term].push_back(operands.size() - 1);
+    }
   }
   indexing.push_back(getMap(results, all));
   SmallVector<utils::IteratorType> iterators;
   for (unsigned loop : all)
     iterators.push_back(llvm::is_contained(results, loop) ? utils::IteratorType::parallel
                                                           : utils::IteratorType::reduction);
+  auto addTerm = [&](OpBuilder &inner, Location at, ValueRange args, int64_t term, Value total) -> Value {
+    IRMapping mapping;
+    for (auto [old, number] : llvm::zip(body.getArguments(), numbers[term]))
+      mapping.map(old, args[number]);
+    for (Operation &each : body.without_terminator()) {
+      auto index = dyn_cast<linalg::IndexOp>(each);
+      if (index && index.getDim() == unrolled)
+        mapping.map(index.getResult(), arith::ConstantIndexOp::create(inner, at, term).getResult());
+      else if (index)
+        mapping.map(index.getResult(),
+                    linalg::IndexOp::create(inner, at, llvm::find(all, index.getDim()) - all.begin()).getResult());
+      else
+        inner.clone(each, mapping);
+    }
+    Value x = extendTo(inner, at, mapping.lookupOrDefault(body.getTerminator()->getOperand(0)), sums);
+    Value other = extendTo(inner, at, args[numbers[term].back()], sums);
+    auto fused = arith::FastMathFlags::contract;
+    return arith::AddFOp::create(inner, at, total, arith::MulFOp::create(inner, at, x, other, fused), fused);
+  };
   return linalg::GenericOp::create(b, op.getLoc(), init.getType(), operands, init, indexing, iterators,
                                    [&](OpBuilder &inner, Location at, ValueRange args) {
-                                     IRMapping mapping;
-                                     for (auto [old, arg] : llvm::zip(body.getArguments(), args))
-                                       mapping.map(old, arg);
-                                     for (Operation &each : body.without_terminator())
-                                       inner.clone(each, mapping);
-                                     Value x = mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
-                                     x = extendTo(inner, at, x, sums);
-                                     Value other = extendTo(inner, at, args[args.size() - 2], sums);
-                                     auto fused = arith::FastMathFlags::contract;
-                                     Value product = arith::MulFOp::create(inner, at, x, other, fused);
-                                     Value next = arith::AddFOp::create(inner, at, args.back(), product, fused);
-                                     linalg::YieldOp::create(inner, at, next);
+                                     Value total = args.back();
+                                     for (int64_t term = 0; term < terms; ++term)
+                                       total = addTerm(inner, at, args, term, total);
+                                     linalg::YieldOp::create(inner, at, total);
                                    })
       .getResult(0);
 }

@@ -16,7 +16,9 @@
 #ifndef SHARDKIT_LIB_TARGET_CPU_WIDENEDOPERANDS_H
 #define SHARDKIT_LIB_TARGET_CPU_WIDENEDOPERANDS_H
 
+#include "NumberTable.h"
 #include "shardkit/Target/Common/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::spmd::cpu {
 
@@ -84,6 +86,7 @@ private:
   Value cloneBody(OpBuilder &inner, Location loc, ValueRange args, function_ref<Value(int64_t)> indexOf);
   Value computeIndex(OpBuilder &inner, Location loc, int64_t dim, ArrayRef<unsigned> in);
   void hoist(SmallVectorImpl<Indexed> &inputs, Block &body);
+  Indexed sliceAt(const Indexed &input, unsigned loop, int64_t index);
   Value sum(ArrayRef<Indexed> inputs, Block &body, ArrayRef<unsigned> results, Value init);
   std::optional<Indexed> takeScale(SmallVectorImpl<Indexed> &inputs, Block &body);
   Value scale(Value partial, ArrayRef<unsigned> of, const Indexed &factor, ArrayRef<unsigned> results, Value init);
@@ -91,8 +94,19 @@ private:
   void replace(Value result);
 
   // Of makeRows.
+  struct Number;
   struct Format;
-  std::optional<Format> findFormat(Value number, ArrayRef<Indexed> inputs, Block &body);
+  struct Inner;
+  struct InnerCases;
+  std::optional<Number> findNumber(Value value, ArrayRef<Indexed> inputs, Block &body, ArrayRef<unsigned> loopsOfBody);
+  std::optional<Bits> computeNumber(const Number &number, ArrayRef<Indexed> inputs, Block &body,
+                                    ArrayRef<unsigned> loopsOfBody, ArrayRef<int64_t> at);
+  SmallVector<int64_t> indicesOf(const SetVector<unsigned> &of, int64_t number);
+  std::optional<int64_t> countCases(const SetVector<unsigned> &of, int64_t limit);
+  std::optional<Format> findFormat(Value value, ArrayRef<Indexed> inputs, Block &body);
+  std::optional<Inner> findInner(const Indexed &scale);
+  std::optional<int64_t> addBytes(const Indexed &of, Inner &inner);
+  InnerCases findInnerCases(std::optional<Inner> scale, std::optional<Inner> offset);
 
   target::ContractOp op;
   Widened widened;
@@ -101,6 +115,7 @@ private:
   SmallVector<int64_t> sizes;
   SmallVector<Loop> loops;                          ///< Of the nest, outermost first.
   unsigned outer = 0;                               ///< So many of them are split among threads.
+  std::optional<unsigned> termLoop;                 ///< Of terms that one iteration adds.
   unsigned rowLoops = 0;                            ///< In makeRows, so many of the last ones are of the other operand.
   SmallVector<SmallVector<unsigned>> byDim, byLoop; ///< Loops of the nest, by dims of the value and by loops of the op.
 };

@@ -12,11 +12,17 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// A load of few bits is one of more bits, or is followed by one instruction: less than a load of the widened element.
+static bool isWidening(Operation &op) {
+  return isa<arith::ExtUIOp, arith::ExtSIOp, arith::ExtFOp>(op) && isa<BlockArgument>(op.getOperand(0)) &&
+         !op.getOperand(0).getType().isInteger(1);
+}
+
 /// Approximate cost of one iteration in simple operations; loads count separately.
 static int64_t bodyCost(linalg::LinalgOp op) {
   int64_t cost = 0;
   for (Operation &inner : op.getBlock()->without_terminator()) {
-    if (isa<arith::ConstantOp, linalg::IndexOp, arith::IndexCastOp>(inner))
+    if (isa<arith::ConstantOp, linalg::IndexOp, arith::IndexCastOp>(inner) || isWidening(inner))
       continue;
     cost += isa<math::MathDialect>(inner.getDialect()) ||
                     isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
@@ -27,6 +33,9 @@ static int64_t bodyCost(linalg::LinalgOp op) {
   }
   return cost;
 }
+
+/// Of a load or a store of a result, in simple operations.
+static constexpr int64_t kAccessCost = 2;
 
 static int64_t iterations(linalg::LinalgOp op) {
   int64_t n = 1;
@@ -53,10 +62,11 @@ static bool shouldFuse(OpOperand *operand) {
   // A broadcast, a transpose or a constant costs no more than a load.
   if (cost == 0)
     return true;
-  // The consumer visits each element of the producer more than once.
-  bool repeats = iterations(consumer) > iterations(producer);
+  // The consumer visits each element of the producer more than once: computing it again, instead of a store and loads.
+  const int64_t computed = iterations(producer), visits = iterations(consumer);
+  bool repeats = visits > computed;
   if (producer->hasOneUse())
-    return !repeats || cost <= 2;
+    return cost * (visits - computed) <= kAccessCost * (visits + computed);
   bool oneUser = llvm::all_of(producer->getUsers(), [&](Operation *u) { return u == consumer; });
   if (oneUser) {
     // Equal operands are merged and fused once. Other operands get a copy of the body

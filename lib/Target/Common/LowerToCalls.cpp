@@ -50,7 +50,8 @@ static SmallVector<int64_t> loopStrides(AffineMap map, Value buffer) {
   int64_t offset;
   (void)cast<MemRefType>(buffer.getType()).getStridesAndOffset(strides, offset);
   for (auto [expr, stride] : llvm::zip_equal(map.getResults(), strides))
-    loops[cast<AffineDimExpr>(expr).getPosition()] = stride;
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      loops[loop.getPosition()] = stride;
   return loops;
 }
 
@@ -141,6 +142,35 @@ static SmallVector<int64_t> encodeRoles(ContractOp op) {
   return wordsOf(desc);
 }
 
+/// How far an element of the dims that are zeros in `map` is from the first one.
+static int64_t findZeroDims(AffineMap map, Value buffer, int64_t number) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset, distance = 0;
+  (void)type.getStridesAndOffset(strides, offset);
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
+    if (isa<AffineConstantExpr>(map.getResult(dim))) {
+      distance += number % type.getDimSize(dim) * strides[dim];
+      number /= type.getDimSize(dim);
+    }
+  return distance;
+}
+
+/// The numbers of all cases, where `distanceOf` gives that of an element; how many there are.
+static int32_t encodeInner(std::optional<ArrayRef<int64_t>> cases, function_ref<int64_t(int64_t)> distanceOf,
+                           sk_inner_number *to) {
+  for (size_t at = 0; cases && at < cases->size(); at += 7, ++to) {
+    ArrayRef<int64_t> from = cases->slice(at, 7);
+    for (int k = 0; k < 2; ++k) {
+      to->at[k] = int32_t(distanceOf(from[3 * k]));
+      to->shift[k] = int32_t(from[3 * k + 1]);
+      to->mask[k] = int32_t(from[3 * k + 2]);
+    }
+    to->is_signed = int32_t(from[6]);
+  }
+  return cases ? int32_t(cases->size() / 7) : 0;
+}
+
 static SmallVector<int64_t> encode(ContractWidenedOp op) {
   auto maps = llvm::to_vector(op.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   SmallVector<int64_t> sizes = *op.getLoopSizes();
@@ -157,6 +187,15 @@ static SmallVector<int64_t> encode(ContractWidenedOp op) {
   auto shiftOf = [](std::optional<ArrayRef<int64_t>> shifts, unsigned i) { return shifts ? int32_t((*shifts)[i]) : 0; };
   desc.shift = shiftOf(op.getShifts(), 0);
   desc.high_shift = shiftOf(op.getHighShifts(), 0);
+  auto distanceOf = [&](int64_t number) {
+    auto inner = llvm::find(op.getRoles(), StringAttr::get(op.getContext(), "inner")) - op.getRoles().begin();
+    return findZeroDims(maps[2 + inner], op.getStored()[inner], number);
+  };
+  const int32_t scales = encodeInner(op.getInnerScale(), distanceOf, desc.inner_scale);
+  const int32_t offsets = encodeInner(op.getInnerOffset(), distanceOf, desc.inner_offset);
+  desc.num_inner_cases = std::max(scales, offsets);
+  desc.has_inner_scale = scales > 0;
+  desc.has_inner_offset = offsets > 0;
   const unsigned last = op.getNumOperands() - 1;
   auto x = loopStrides(maps[0], op.getX()), payload = loopStrides(maps[1], op.getPayload());
   auto c = loopStrides(maps[last], op.getC());
@@ -181,6 +220,8 @@ static SmallVector<int64_t> encode(ContractWidenedOp op) {
     dim.stride_high = strideOf("high", i);
     dim.stride_scale = strideOf("scale", i);
     dim.stride_offset = strideOf("offset", i);
+    dim.stride_inner = strideOf("inner", i);
+    dim.inner_case = shiftOf(op.getInnerCases(), i);
     dim.stride_c = c[i];
   }
   return wordsOf(desc);
@@ -447,7 +488,7 @@ void LowerToCalls::runOnOperation() {
     } else if (auto widened = dyn_cast<ContractWidenedOp>(op)) {
       SmallVector<Value> args{context, descriptor(b, op, "widened_", encode(widened)),
                               getPointer(b, loc, widened.getX()), getPointer(b, loc, widened.getPayload())};
-      for (StringRef name : {"high", "scale", "offset"}) {
+      for (StringRef name : {"high", "scale", "offset", "inner"}) {
         Value pointer;
         for (auto [part, buffer] :
              llvm::zip_equal(widened.getRoles().getAsValueRange<StringAttr>(), widened.getStored()))

@@ -28,6 +28,8 @@ void SpmdRtDialect::initialize() {
 /// dynamic.
 static bool addLoopSizes(AffineMap map, Value value, MutableArrayRef<int64_t> sizes) {
   for (auto [expr, size] : llvm::zip_equal(map.getResults(), cast<ShapedType>(value.getType()).getShape())) {
+    if (isa<AffineConstantExpr>(expr))
+      continue;
     int64_t &loop = sizes[cast<AffineDimExpr>(expr).getPosition()];
     if (ShapedType::isDynamic(size) || (loop >= 0 && loop != size))
       return false;
@@ -95,8 +97,10 @@ LogicalResult ContractWidenedOp::verify() {
   if (maps.size() != getNumOperands() || getRoles().size() != getStored().size())
     return emitOpError("expected ") << getNumOperands() << " indexing maps and " << getStored().size() << " roles, got "
                                     << maps.size() << " and " << getRoles().size();
-  for (auto [map, value] : llvm::zip_equal(maps, getOperands()))
-    if (!map.isProjectedPermutation() || map.getNumDims() != maps.front().getNumDims() ||
+  auto inner = llvm::find(getRoles(), StringAttr::get(getContext(), "inner")) - getRoles().begin();
+  for (auto [i, map, value] : llvm::enumerate(maps, getOperands()))
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/int64_t(i) == inner + 2) ||
+        map.getNumDims() != maps.front().getNumDims() ||
         map.getNumResults() != cast<ShapedType>(value.getType()).getRank())
       return emitOpError("expected projected permutations of one iteration space, one result "
                          "per dim of the operand");
@@ -116,8 +120,16 @@ LogicalResult ContractWidenedOp::verify() {
     if (shifts && shifts->size() != maps.front().getNumDims() + 1)
       return emitOpError("expected ") << maps.front().getNumDims() + 1 << " shifts, got " << shifts->size();
   for (Attribute role : getRoles())
-    if (!llvm::is_contained({"high", "scale", "offset"}, cast<StringAttr>(role).getValue()))
-      return emitOpError("expected roles of \"high\", \"scale\" and \"offset\", got ") << role;
+    if (!llvm::is_contained({"high", "scale", "offset", "inner"}, cast<StringAttr>(role).getValue()))
+      return emitOpError("expected roles of \"high\", \"scale\", \"offset\" and \"inner\", got ") << role;
+  if ((inner < int64_t(getRoles().size())) != bool(getInnerCases()))
+    return emitOpError("expected inner_cases with role \"inner\" alone");
+  if (getInnerCases() && getInnerCases()->size() != maps.front().getNumDims())
+    return emitOpError("expected ") << maps.front().getNumDims() << " inner_cases, got " << getInnerCases()->size();
+  for (auto cases : {getInnerScale(), getInnerOffset()})
+    if (cases && (!getInnerCases() || cases->size() % 7 || cases->size() > 7 * SK_MAX_INNER_CASES))
+      return emitOpError("expected inner_cases, and seven integers for each of at most ")
+             << SK_MAX_INNER_CASES << " cases";
   return success();
 }
 

@@ -42,10 +42,19 @@ inline __m256 lookUpEight(Lanes values, __m256i numbers) {
                high = _mm256_permutevar8x32_ps(values.high, numbers);
   return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(numbers, 28)));
 }
-inline Lanes lookUp(Lanes values, const uint8_t *bytes, int32_t shift) {
-  const __m128i all = bytesAt(bytes), by = _mm_cvtsi32_si128(shift);
-  return {lookUpEight(values, _mm256_srl_epi32(_mm256_cvtepu8_epi32(all), by)),
-          lookUpEight(values, _mm256_srl_epi32(_mm256_cvtepu8_epi32(_mm_srli_si128(all, 8)), by))};
+struct Numbers {
+  __m256i low, high;
+};
+inline Numbers readNumbers(const uint8_t *bytes) {
+  const __m128i all = bytesAt(bytes);
+  return {_mm256_cvtepu8_epi32(all), _mm256_cvtepu8_epi32(_mm_srli_si128(all, 8))};
+}
+inline Numbers shiftRight(Numbers a, int32_t by) {
+  const __m128i count = _mm_cvtsi32_si128(by);
+  return {_mm256_srl_epi32(a.low, count), _mm256_srl_epi32(a.high, count)};
+}
+inline Lanes lookUp(Lanes values, Numbers numbers) {
+  return {lookUpEight(values, numbers.low), lookUpEight(values, numbers.high)};
 }
 inline Lanes widen(__m128i bytes) {
   return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
@@ -56,6 +65,16 @@ inline Lanes readSix(const uint8_t *bytes, const uint8_t *high, int32_t shift, i
   const __m128i low = _mm_and_si128(_mm_srl_epi16(bytesAt(bytes), _mm_cvtsi32_si128(shift)), _mm_set1_epi8(15));
   const __m128i two = _mm_and_si128(_mm_srl_epi16(bytesAt(high), _mm_cvtsi32_si128(highShift)), _mm_set1_epi8(3));
   return widen(_mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(two, 4)), _mm_set1_epi8(32)));
+}
+/// 32 numbers that follow each other.
+inline void readSixPair(const uint8_t *bytes, const uint8_t *high, int32_t shift, int32_t highShift, Lanes (&to)[2]) {
+  const __m256i allLow = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes));
+  const __m256i allHigh = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(high));
+  const __m256i low = _mm256_and_si256(_mm256_srl_epi16(allLow, _mm_cvtsi32_si128(shift)), _mm256_set1_epi8(15));
+  const __m256i two = _mm256_and_si256(_mm256_srl_epi16(allHigh, _mm_cvtsi32_si128(highShift)), _mm256_set1_epi8(3));
+  const __m256i number = _mm256_sub_epi8(_mm256_or_si256(low, _mm256_slli_epi16(two, 4)), _mm256_set1_epi8(32));
+  to[0] = widen(_mm256_castsi256_si128(number));
+  to[1] = widen(_mm256_extracti128_si256(number, 1));
 }
 /// As the bits of an f32 with another bias. Not of a NaN.
 inline __m256 readEight(__m128i bytes) {
@@ -74,6 +93,6 @@ inline bool hasNanByte(Bytes seen) { return _mm_movemask_epi8(_mm_cmpeq_epi8(see
 
 } // namespace
 
-void sumWidenedRowAvx2(const WidenedRow &row, float *sums) { sumNumbers(row, sums); }
+const WidenedRowCode avx2WidenedRows = {sumNumbers, readInnerNumbers};
 
 } // namespace shardkit::rt

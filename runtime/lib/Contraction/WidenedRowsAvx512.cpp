@@ -29,17 +29,27 @@ inline Lanes multiply(Lanes a, Lanes b) { return _mm512_mul_ps(a, b); }
 inline Lanes subtract(Lanes a, Lanes b) { return _mm512_sub_ps(a, b); }
 inline Lanes add(Lanes a, Lanes b, Lanes c) { return _mm512_fmadd_ps(a, b, c); }
 
+using Numbers = __m512i;
+inline Numbers readNumbers(const uint8_t *bytes) { return _mm512_cvtepu8_epi32(bytesAt(bytes)); }
+inline Numbers shiftRight(Numbers a, int32_t by) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(by)); }
 /// The permutation reads the lowest four bits of each lane.
-inline Lanes lookUp(Lanes values, const uint8_t *bytes, int32_t shift) {
-  const __m512i wide = _mm512_cvtepu8_epi32(bytesAt(bytes));
-  return _mm512_permutexvar_ps(_mm512_srl_epi32(wide, _mm_cvtsi32_si128(shift)), values);
-}
-inline Lanes readSigned(const uint8_t *bytes) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytesAt(bytes))); }
+inline Lanes lookUp(Lanes values, Numbers numbers) { return _mm512_permutexvar_ps(numbers, values); }
+inline Lanes widen(__m128i bytes) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)); }
+inline Lanes readSigned(const uint8_t *bytes) { return widen(bytesAt(bytes)); }
 inline Lanes readSix(const uint8_t *bytes, const uint8_t *high, int32_t shift, int32_t highShift) {
   const __m128i low = _mm_and_si128(_mm_srl_epi16(bytesAt(bytes), _mm_cvtsi32_si128(shift)), _mm_set1_epi8(15));
   const __m128i two = _mm_and_si128(_mm_srl_epi16(bytesAt(high), _mm_cvtsi32_si128(highShift)), _mm_set1_epi8(3));
-  const __m128i number = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(two, 4)), _mm_set1_epi8(32));
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(number));
+  return widen(_mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(two, 4)), _mm_set1_epi8(32)));
+}
+/// 32 numbers that follow each other.
+inline void readSixPair(const uint8_t *bytes, const uint8_t *high, int32_t shift, int32_t highShift, Lanes (&to)[2]) {
+  const __m256i allLow = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bytes));
+  const __m256i allHigh = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(high));
+  const __m256i low = _mm256_and_si256(_mm256_srl_epi16(allLow, _mm_cvtsi32_si128(shift)), _mm256_set1_epi8(15));
+  const __m256i two = _mm256_and_si256(_mm256_srl_epi16(allHigh, _mm_cvtsi32_si128(highShift)), _mm256_set1_epi8(3));
+  const __m256i number = _mm256_sub_epi8(_mm256_or_si256(low, _mm256_slli_epi16(two, 4)), _mm256_set1_epi8(32));
+  to[0] = widen(_mm256_castsi256_si128(number));
+  to[1] = widen(_mm256_extracti128_si256(number, 1));
 }
 /// As the bits of an f32 with another bias. Not of a NaN.
 inline Lanes readFloat8(const uint8_t *bytes, Bytes &seen) {
@@ -55,6 +65,6 @@ inline bool hasNanByte(Bytes seen) { return _mm_movemask_epi8(_mm_cmpeq_epi8(see
 
 } // namespace
 
-void sumWidenedRowAvx512(const WidenedRow &row, float *sums) { sumNumbers(row, sums); }
+const WidenedRowCode avx512WidenedRows = {sumNumbers, readInnerNumbers};
 
 } // namespace shardkit::rt

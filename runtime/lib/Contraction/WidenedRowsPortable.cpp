@@ -39,14 +39,31 @@ inline Lanes add(const Lanes &a, const Lanes &b, const Lanes &c) {
   return each([&](int l) { return a.at[l] * b.at[l] + c.at[l]; });
 }
 static inline float decodeFloat8(uint8_t byte);
-inline Lanes lookUp(const Lanes &values, const uint8_t *bytes, int32_t shift) {
-  return each([&](int l) { return values.at[bytes[l] >> shift & 15]; });
+struct Numbers {
+  uint8_t at[16];
+};
+inline Numbers readNumbers(const uint8_t *bytes) {
+  Numbers numbers;
+  __builtin_memcpy(numbers.at, bytes, sizeof numbers.at);
+  return numbers;
+}
+inline Numbers shiftRight(Numbers a, int32_t by) {
+  for (uint8_t &number : a.at)
+    number = uint8_t(number >> by);
+  return a;
+}
+inline Lanes lookUp(const Lanes &values, const Numbers &numbers) {
+  return each([&](int l) { return values.at[numbers.at[l] & 15]; });
 }
 inline Lanes readSigned(const uint8_t *bytes) {
   return each([&](int l) { return float(int8_t(bytes[l])); });
 }
 inline Lanes readSix(const uint8_t *bytes, const uint8_t *high, int32_t shift, int32_t highShift) {
   return each([&](int l) { return float(int((bytes[l] >> shift & 15) | (high[l] >> highShift & 3) << 4) - 32); });
+}
+inline void readSixPair(const uint8_t *bytes, const uint8_t *high, int32_t shift, int32_t highShift, Lanes (&to)[2]) {
+  for (int i = 0; i < 2; ++i)
+    to[i] = readSix(bytes + 16 * i, high + 16 * i, shift, highShift);
 }
 inline Lanes readFloat8(const uint8_t *bytes, Bytes &) {
   return each([&](int l) { return decodeFloat8(bytes[l]); });
@@ -57,6 +74,6 @@ inline bool hasNanByte(Bytes) { return false; } // decodeFloat8 reads them
 
 } // namespace
 
-void sumWidenedRowPortable(const WidenedRow &row, float *sums) { sumNumbers(row, sums); }
+const WidenedRowCode portableWidenedRows = {sumNumbers, readInnerNumbers};
 
 } // namespace shardkit::rt

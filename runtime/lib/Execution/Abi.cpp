@@ -299,10 +299,10 @@ int32_t sk_contraction_at(sk_context *ctx, const sk_contraction_desc *desc, cons
 }
 
 int32_t sk_widened_contraction(sk_context *ctx, const sk_widened_desc *desc, const void *x, const void *payload,
-                               const void *high, const void *scale, const void *offset, void *c) {
+                               const void *high, const void *scale, const void *offset, const void *inner, void *c) {
   return contract(ctx, *desc, [&] {
     return ctx->device ? internalError("a product with a weight of few bits, expected a program for the host")
-                       : ctx->contractions.runWidened(desc, {x, payload, high, scale, offset, c});
+                       : ctx->contractions.runWidened(desc, {x, payload, high, scale, offset, inner, c});
   });
 }
 

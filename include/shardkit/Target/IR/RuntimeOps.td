@@ -74,8 +74,13 @@ def SpmdRt_ContractWidenedOp : SpmdRt_Op<"contract_widened"> {
     C = [C +] sum of X * (number * scale - offset) in f32. A number is one of the payload, as
     `number` states: `table` (four bits, which number an element of the table), `i8`, `e4m3`,
     or `i6` (four bits, and two of another operand, minus 32). `roles` names the operands
-    after the payload: of `high`, `scale`, `offset`. The bits begin at the first element of
-    `shifts`, and of `high_shifts`; each loop adds the element after it.
+    after the payload: of `high`, `scale`, `offset`, `inner`. The bits begin at the first element
+    of `shifts`, and of `high_shifts`; each loop adds the element after it.
+
+    The bytes `inner` are numbers that the scale is multiplied by, as `inner_scale` states, and the
+    offset, as `inner_offset` states: seven integers for each case, which are those of
+    `sk_inner_number`. Its map may have zeros: `at` numbers the elements of these dims.
+    `inner_cases` has what each loop adds to the case.
 
     ```mlir
     %r = spmd_rt.contract_widened "i8"
@@ -88,13 +93,16 @@ def SpmdRt_ContractWidenedOp : SpmdRt_Op<"contract_widened"> {
   let arguments = (ins StrAttr:$number, AffineMapArrayAttr:$indexing_maps, AnyShaped:$x,
     AnyShaped:$payload, StrArrayAttr:$roles, Variadic<AnyShaped>:$stored, AnyShaped:$c,
     UnitAttr:$overwrite, OptionalAttr<DenseF32ArrayAttr>:$table,
-    OptionalAttr<DenseI64ArrayAttr>:$shifts, OptionalAttr<DenseI64ArrayAttr>:$high_shifts);
+    OptionalAttr<DenseI64ArrayAttr>:$shifts, OptionalAttr<DenseI64ArrayAttr>:$high_shifts,
+    OptionalAttr<DenseI64ArrayAttr>:$inner_cases, OptionalAttr<DenseI64ArrayAttr>:$inner_scale,
+    OptionalAttr<DenseI64ArrayAttr>:$inner_offset);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $number $indexing_maps `ins` `(` $x `,` $payload `:` type($x) `,` type($payload) `)`
     `roles` $roles (`(` $stored^ `:` type($stored) `)`)? `outs` `(` $c `:` type($c) `)`
     (`overwrite` $overwrite^)? (`table` $table^)? (`shifts` $shifts^)?
-    (`high_shifts` $high_shifts^)? attr-dict (`->` type($result)^)?
+    (`high_shifts` $high_shifts^)? (`inner_cases` $inner_cases^)? (`inner_scale` $inner_scale^)?
+    (`inner_offset` $inner_offset^)? attr-dict (`->` type($result)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

@@ -144,29 +144,41 @@ SK_EXPORT int32_t sk_find_rows(sk_context *ctx, const uint8_t *flags, int64_t co
 enum sk_number { SK_NUMBER_TABLE = 0, SK_NUMBER_I8, SK_NUMBER_E4M3, SK_NUMBER_I6 };
 
 #define SK_MAX_WIDENED_DIMS 12
+#define SK_MAX_INNER_CASES 8
+
+/* A number of eight bits at most: of the byte at `at`, shifted to the right, the bits of `mask`, and those of another
+ * byte; a number of the eight bits with a sign where `is_signed` is not 0. */
+typedef struct sk_inner_number {
+  int32_t at[2], shift[2], mask[2];
+  int32_t is_signed;
+} sk_inner_number;
 
 /* C[m, n] (+)= sum over k of X[m, k] * (number[n, k] * scale[n, k] - offset[n, k]), in f32. Dims are listed major to
- * minor; the last one of k has stride 1 in the payload, and in what is above it, and 0 in scale and offset. Bits of a
- * byte begin at `shift`, those of the other one at `high_shift`; dims add to these. */
+ * minor; the last one of k has stride 1 in the payload, and in what is above it, and 0 in scale, offset and inner. Bits
+ * of a byte begin at `shift`, those of the other one at `high_shift`; dims add to these. With `num_inner_cases`, the
+ * scale is multiplied by a number of the bytes `inner` as `inner_scale` states (if `has_inner_scale`), and the offset
+ * as `inner_offset` states; dims add `inner_case` to the case, from 0 on. */
 typedef struct sk_widened_desc {
   int32_t abi;        /* SK_ABI_VERSION */
   int32_t number;     /* sk_number */
   int32_t accumulate; /* 0: C is overwritten, 1: added to */
   int32_t num_dims;
   int32_t shift, high_shift;
+  int32_t num_inner_cases, has_inner_scale, has_inner_offset, reserved;
+  sk_inner_number inner_scale[SK_MAX_INNER_CASES], inner_offset[SK_MAX_INNER_CASES];
   float table[16];
   struct {
     int32_t role; /* SK_M, SK_N or SK_K */
-    int32_t shift, high_shift, reserved;
-    int64_t size, stride_x, stride_payload, stride_high, stride_scale, stride_offset, stride_c;
+    int32_t shift, high_shift, inner_case;
+    int64_t size, stride_x, stride_payload, stride_high, stride_scale, stride_offset, stride_inner, stride_c;
   } dims[SK_MAX_WIDENED_DIMS];
 } sk_widened_desc;
 
-/* `high`, `scale` and `offset` are null where the weight has none. `desc` lives as long as the program. In programs for
- * the host. */
+/* `high`, `scale`, `offset` and `inner` are null where the weight has none. `desc` lives as long as the program. In
+ * programs for the host. */
 SK_EXPORT int32_t sk_widened_contraction(sk_context *ctx, const sk_widened_desc *desc, const void *x,
                                          const void *payload, const void *high, const void *scale, const void *offset,
-                                         void *c);
+                                         const void *inner, void *c);
 
 /* Runs iterations `begin` to `end` of a loop whose iterations are independent. */
 typedef void (*sk_chunk)(int64_t begin, int64_t end, void *const *args);

@@ -34,7 +34,7 @@ Expected<std::unique_ptr<ContractionPlan>> planContraction(const sk_contraction_
 class WidenedPlan {
 public:
   struct Operands {
-    const void *x, *payload, *high, *scale, *offset;
+    const void *x, *payload, *high, *scale, *offset, *inner;
     void *c;
   };
   virtual ~WidenedPlan() = default;
