@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any, Sequence
 
 import torch
@@ -114,19 +115,19 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
         what = f"{node[1]}: " if node else ""
         why = f"torch-mlir does not know {error.args[0]}" if isinstance(error, KeyError) else str(error).strip().splitlines()[0]
         raise ShardKitError(f"{where}error: {what}{why}, expected ops and types that it takes") from error
-    text = exported.operation.get_asm(enable_debug_info=True)
+    text, begin = exported.operation.get_asm(enable_debug_info=True), time.monotonic()
     try:
         return run_tool([find_torch_mlir_opt(), *_lowering(has_sizes)], text), literals.constants
     except ShardKitError as error:
-        raise _describe_failure(str(error), text, has_sizes) from None
+        raise _describe_failure(str(error), text, has_sizes, time.monotonic() - begin) from None
 
 
-def _describe_failure(message: str, text: str, has_sizes: bool) -> _NotLowered:
-    """The ops that a message of torch-mlir is about, and their location."""
+def _describe_failure(message: str, text: str, has_sizes: bool, seconds: float) -> _NotLowered:
+    """The ops that a message of torch-mlir is about, and their location. `seconds`: how long it took to fail."""
     found = re.search(r'name = "torch\.(\w+\.[\w.]+)"|torch\.((?:aten|prims)\.[\w.]+)', message)
     ops, location = [found[1] or found[2]] if found else [], message
     if not found:  # it names what is left of an op: its constants
-        broken = get_complaint([find_torch_mlir_opt(), *_lowering(has_sizes), "--mlir-print-ir-after-failure"], text)
+        broken = get_complaint([find_torch_mlir_opt(), *_lowering(has_sizes), "--mlir-print-ir-after-failure"], text, 20 + 10 * seconds)
         left = re.findall(r'= "torch\.((?:aten|prims)\.[\w.]+)"\(.*', broken)
         ops = list(dict.fromkeys(left))
     lines = re.findall(r'"?([^"()\n\s]+\.py)"?:(\d+)', location)
