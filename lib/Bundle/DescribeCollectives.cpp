@@ -231,7 +231,8 @@ static FailureOr<Value> lowerCollective(OpBuilder &b, CollectiveOpInterface op, 
   Value init = out.makeEmpty(b, loc);
   auto lowered = target::CollectiveOp::create(
       b, loc, TypeRange{init.getType()}, b.getI64IntegerAttr(*op.getCollectiveId()), b.getI64IntegerAttr(counts.size()),
-      in.to(b, loc, input), init, op->getOperands().drop_front(), /*mask=*/Value(), /*of_input=*/UnitAttr());
+      in.to(b, loc, input), init, op->getOperands().drop_front(), /*input_rows=*/Value(),
+      /*output_rows=*/Value());
   return out.from(b, loc, lowered.getResult().front());
 }
 

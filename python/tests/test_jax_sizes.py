@@ -193,22 +193,34 @@ def test_ops() -> None:
 
 
 def test_experts() -> None:
-    """Experts and tokens are sharded; how many tokens there are only the run knows, and the router how many an expert gets."""
+    """Experts and tokens are sharded; how many tokens there are only the run knows, and the router how many an expert gets: in the
+    last case two experts get all tokens, the others none."""
     (t,) = symbolic_shape("t", constraints=["t <= 64"])
 
-    def layer(router, up, down, x):
+    def dense(router, up, down, x):
         scores, chosen = jax.lax.top_k(jax.nn.softmax(x @ router), 2)
         share = (jax.nn.one_hot(chosen, up.shape[0]) * scores[..., None]).sum(-2)
         return jnp.einsum("eth,ehd,te->td", jax.nn.gelu(jnp.einsum("td,edh->eth", x, up)), down, share)
 
+    def sorted_tokens(router, up, down, x):
+        scores, chosen = jax.lax.top_k(jax.nn.softmax(x @ router), 2)
+        order = jnp.argsort(chosen.reshape(-1))
+        sizes = jnp.bincount(chosen.reshape(-1), length=up.shape[0])
+        made = jax.lax.ragged_dot(jax.nn.gelu(jax.lax.ragged_dot(x[order // 2], up, sizes)), down, sizes)
+        return (made[jnp.argsort(order)].reshape(x.shape[0], 2, -1) * scores[..., None]).sum(1)
+
     weights = [(RNG.standard_normal(s) * 0.3).astype(np.float32) for s in ((16, 8), (8, 16, 24), (8, 24, 16))]
     specs = [(), ("model",), ("model",)]
     given = [jax.ShapeDtypeStruct(w.shape, jnp.float32, sharding=on(*spec)) for w, spec in zip(weights, specs)]
-    model = shardkit.import_jax(layer, *given, jax.ShapeDtypeStruct((t, 16), jnp.float32, sharding=on("data")))
-    with model.compile() as program:
-        for count in (1, 3, 17, 64):
-            x = RNG.standard_normal((count, 16), dtype=np.float32)
-            np.testing.assert_allclose(np.asarray(program(*weights, x)), jax.jit(layer)(*weights, x), atol=2e-6)
+    two = np.zeros((16, 8), np.float32)
+    two[:, 3], two[:, 6] = 0.5, 0.4
+    for layer in (dense, sorted_tokens):
+        model = shardkit.import_jax(layer, *given, jax.ShapeDtypeStruct((t, 16), jnp.float32, sharding=on("data")))
+        with model.compile() as program:
+            for count, router in ((1, weights[0]), (3, weights[0]), (17, weights[0]), (64, weights[0]), (33, two)):
+                x = np.abs(RNG.standard_normal((count, 16), dtype=np.float32))
+                arguments = (router, *weights[1:], x)
+                np.testing.assert_allclose(np.asarray(program(*arguments)), jax.jit(layer)(*arguments), atol=4e-6)
 
 
 def test_errors() -> None:

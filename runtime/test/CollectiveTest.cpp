@@ -458,19 +458,25 @@ TEST(Collective, itemsAreSeparateCollectives) {
   expectItems(info, 4, 40, random);
 }
 
-/// One execution with a mask of rows of each rank.
-Buffers runRows(const CollectiveInfo &info, int ranks, const Buffers &in,
-                const std::vector<std::vector<uint8_t>> &masks, bool isOfInput, std::vector<int64_t> &received) {
+/// The masks of a rank.
+struct Masks {
+  std::vector<uint8_t> input, output; ///< Empty without a mask.
+};
+
+/// One execution of `count` items with masks of rows of each rank.
+Buffers runRows(const CollectiveInfo &info, int ranks, int64_t count, const Buffers &in,
+                const std::vector<Masks> &masks, std::vector<int64_t> &received) {
   LocalWorld world(ranks, 30);
   CollectivePlan plan(info, world);
   Buffers out(static_cast<size_t>(ranks));
   received.assign(size_t(ranks), 0);
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r) {
-    out[size_t(r)].resize(size_t(info.outElements * dtypeSize(info.dtype)), 77);
+    out[size_t(r)].resize(size_t(count * info.outElements * dtypeSize(info.dtype)), 77);
     threads.emplace_back([&, r] {
-      const RowMask mask{masks[size_t(r)].data(), int64_t(masks[size_t(r)].size()), isOfInput};
-      EXPECT_TRUE(plan.runRows(r, mask, in[size_t(r)].data(), out[size_t(r)].data(), received[size_t(r)]));
+      const Masks &own = masks[size_t(r)];
+      const RowMasks both{{own.input.data(), int64_t(own.input.size())}, {own.output.data(), int64_t(own.output.size())}};
+      EXPECT_TRUE(plan.runRows(r, count, both, in[size_t(r)].data(), out[size_t(r)].data(), received[size_t(r)]));
     });
   }
   for (std::thread &thread : threads)
@@ -479,41 +485,96 @@ Buffers runRows(const CollectiveInfo &info, int ranks, const Buffers &in,
   return out;
 }
 
-TEST(Collective, rowsOfAMaskAreThoseOfTheWhole) {
+/// The number of rows of an item: one that divides its elements.
+int64_t randomRows(int64_t elements, std::mt19937 &random) {
+  int64_t rows = 1 + int64_t(random() % uint64_t(elements));
+  while (elements % rows != 0)
+    --rows;
+  return rows;
+}
+
+std::vector<uint8_t> randomMask(int64_t rows, std::mt19937 &random) {
+  std::vector<uint8_t> mask(static_cast<size_t>(rows));
+  for (uint8_t &row : mask)
+    row = random() % 3 == 0;
+  return mask;
+}
+
+TEST(Collective, rowsOfMasksAreThoseOfTheWhole) {
   std::mt19937 random(37);
   int64_t fewer = 0;
   for (int round = 0; round < 600; ++round) {
     int ranks;
     CollectiveInfo info = randomCollective(random, ranks);
-    const bool isOfInput = random() % 2;
-    const int64_t elements = isOfInput ? info.inElements : info.outElements;
-    int64_t rows = 1 + int64_t(random() % uint64_t(elements));
-    while (elements % rows != 0)
-      --rows;
-    const int64_t rowBytes = elements / rows * dtypeSize(info.dtype);
-    Buffers in = randomInputs(info, ranks, random);
-    std::vector<std::vector<uint8_t>> masks(static_cast<size_t>(ranks), std::vector<uint8_t>(size_t(rows)));
-    for (int r = 0; r < ranks; ++r)
-      for (int64_t row = 0; row < rows; ++row) {
-        masks[size_t(r)][size_t(row)] = random() % 3 == 0;
-        if (isOfInput && !masks[size_t(r)][size_t(row)])
-          std::fill_n(in[size_t(r)].begin() + row * rowBytes, rowBytes, 0);
-      }
-    Buffers whole = runOnThreads(info, ranks, in);
+    const int64_t count = 1 + int64_t(random() % 3), size = dtypeSize(info.dtype);
+    const uint32_t kind = random() % 3; // the mask of the input, of the output, or both
+    const int64_t inRows = randomRows(info.inElements, random) * count;
+    const int64_t outRows = randomRows(info.outElements, random) * count;
+    const int64_t inRow = info.inElements * count / inRows, outRow = info.outElements * count / outRows;
+    Buffers in(static_cast<size_t>(ranks));
+    for (int64_t item = 0; item < count; ++item) {
+      Buffers one = randomInputs(info, ranks, random);
+      for (size_t r = 0; r < in.size(); ++r)
+        in[r].insert(in[r].end(), one[r].begin(), one[r].end());
+    }
+    std::vector<Masks> masks(in.size());
+    for (size_t r = 0; r < in.size(); ++r) {
+      if (kind != 1)
+        masks[r].input = randomMask(inRows, random);
+      if (kind != 0)
+        masks[r].output = randomMask(outRows, random);
+      for (size_t row = 0; row < masks[r].input.size(); ++row)
+        if (!masks[r].input[row])
+          std::fill_n(in[r].begin() + int64_t(row) * inRow * size, inRow * size, 0);
+    }
+    Buffers whole = runOnThreads(info, ranks, in, count);
     std::vector<int64_t> received;
-    Buffers out = runRows(info, ranks, in, masks, isOfInput, received);
+    Buffers out = runRows(info, ranks, count, in, masks, received);
     LocalWorld world(ranks, 30);
     CollectivePlan plan(info, world);
-    for (int r = 0; r < ranks; ++r) {
-      fewer += received[size_t(r)] < plan.receivedBytes(r);
-      for (int64_t i = 0; i < info.outElements; ++i)
-        if (isOfInput || masks[size_t(r)][size_t(i / (elements / rows))])
-          ASSERT_EQ(getElement(info.dtype, out[size_t(r)].data(), i),
-                    getElement(info.dtype, whole[size_t(r)].data(), i))
+    for (size_t r = 0; r < in.size(); ++r) {
+      fewer += received[r] < count * plan.receivedBytes(int(r));
+      for (int64_t i = 0; i < count * info.outElements; ++i)
+        if (kind == 0 || masks[r].output[size_t(i / outRow)])
+          ASSERT_EQ(getElement(info.dtype, out[r].data(), i), getElement(info.dtype, whole[r].data(), i))
               << "round " << round << ", rank " << r << ", element " << i;
     }
   }
-  EXPECT_GT(fewer, 100);
+  EXPECT_GT(fewer, 200);
+}
+
+/// An all-reduce of 128 rows of 1 KiB on 4 ranks, of which rank r computed rows r, r + 4, ... and needs these alone:
+/// nothing is received but masks. If it needs all rows, it receives those of the others; if all computed all rows, the
+/// whole is received in chunks.
+TEST(Collective, rowsOfALargeAllReduce) {
+  CollectiveInfo info;
+  info.kind = "all_reduce";
+  info.reduction = Reduction::Sum;
+  info.inElements = info.outElements = 128 * 256;
+  info.atoms = {{info.inElements, false, 1, false, 1}};
+  info.group = {{1, 4}};
+  for (const auto &[computesAll, needsAll, rows] : {std::tuple(false, false, 0), {false, true, 96}, {true, true, 192}}) {
+    Buffers in(4, std::vector<char>(size_t(info.inElements) * 4));
+    std::vector<Masks> masks(4);
+    for (int r = 0; r < 4; ++r) {
+      Masks &own = masks[size_t(r)];
+      for (int row = 0; row < 128; ++row) {
+        own.input.push_back(computesAll || row % 4 == r);
+        own.output.push_back(needsAll || row % 4 == r);
+      }
+      for (int64_t i = 0; i < info.inElements; ++i)
+        if (own.input[size_t(i / 256)])
+          reinterpret_cast<float *>(in[size_t(r)].data())[i] = float(i + 7 * r);
+    }
+    std::vector<int64_t> received;
+    Buffers out = runRows(info, 4, 1, in, masks, received), whole = runOnThreads(info, 4, in);
+    for (int r = 0; r < 4; ++r) {
+      EXPECT_EQ(received[size_t(r)], 3 * (16 + 16) + rows * 1024);
+      for (int64_t row = 0; row < 128; ++row)
+        if (masks[size_t(r)].output[size_t(row)])
+          EXPECT_EQ(std::memcmp(&out[size_t(r)][size_t(row * 1024)], &whole[size_t(r)][size_t(row * 1024)], 1024), 0);
+    }
+  }
 }
 
 TEST(Collective, differentCountsAreAnError) {

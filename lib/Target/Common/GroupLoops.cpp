@@ -86,11 +86,13 @@ struct GroupLoops : spmd::impl::SpmdTargetGroupLoopsBase<GroupLoops> {
       if (!isa<linalg::LinalgOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    for (Block *block : blocks)
-      for (GroupRegion &region : target::findGroupRegions(*block, minProducts)) {
-        target::limitCollectives(*block, region);
+    for (Block *block : blocks) {
+      SmallVector<GroupRegion> regions = target::findGroupRegions(*block, minProducts);
+      if (!forDevices) // GPUs send all rows.
+        target::limitCollectives(*block, regions);
+      for (GroupRegion &region : regions)
         Lowering(*block, region, forDevices).lower();
-      }
+    }
   }
 };
 
@@ -515,6 +517,7 @@ void Lowering::lowerStage(ArrayRef<Operation *> ops, unsigned stage) {
     from.replaceAllUsesWith(to);
   for (Operation *op : llvm::reverse(ops)) {
     stages.erase(op);
-    op->erase();
+    if (op->use_empty()) // A mask that collectives take too is computed as a whole as well.
+      op->erase();
   }
 }

@@ -41,9 +41,8 @@ struct GroupRegion {
 /// op in common.
 SmallVector<GroupRegion> findGroupRegions(Block &block, int64_t minProducts);
 
-/// Collectives whose results the region reads at its rows alone send these, and those of its sums the rows that groups
-/// have.
-void limitCollectives(Block &block, const GroupRegion &region);
+/// Collectives whose results regions read at their rows alone send these, and those of sums the rows that groups have.
+void limitCollectives(Block &block, ArrayRef<GroupRegion> regions);
 
 /// Whether an element of a mask counts: it is true, or not zero.
 Value emitIsSet(OpBuilder &b, Location loc, Value element);

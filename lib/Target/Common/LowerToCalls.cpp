@@ -528,28 +528,33 @@ void LowerToCalls::runOnOperation() {
     } else if (auto collective = dyn_cast<CollectiveOp>(op)) {
       int64_t batchDims = collective.getBatchDims();
       bool hasOffsets = !collective.getOffsets().empty();
+      bool hasMasks = collective.getInputRows() || collective.getOutputRows();
+      auto countOf = [&](Value buffer, int64_t dims) {
+        Value count = arith::ConstantIndexOp::create(b, loc, 1);
+        for (int64_t d = 0; d < dims; ++d)
+          count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, buffer, d));
+        return arith::IndexCastOp::create(b, loc, i64, count).getResult();
+      };
       SmallVector<Value> args{context, number(collective.getId())};
       SmallVector<Type> types{ptr, i64};
-      if (batchDims > 0 || hasOffsets) {
-        Value count = arith::ConstantIndexOp::create(b, loc, 1);
-        for (int64_t d = 0; d < batchDims; ++d)
-          count = arith::MulIOp::create(b, loc, count, memref::DimOp::create(b, loc, collective.getInput(), d));
-        args.push_back(arith::IndexCastOp::create(b, loc, i64, count));
+      if (batchDims > 0 || hasOffsets || hasMasks) {
+        args.push_back(countOf(collective.getInput(), batchDims));
         types.push_back(i64);
       }
       if (hasOffsets) {
         args.push_back(storeWords(b, op, collective.getOffsets()));
         types.push_back(ptr);
       }
-      if (Value mask = collective.getMask()) {
-        args.append({constant(cast<MemRefType>(mask.getType()).getNumElements()), getPointer(b, loc, mask),
-                     arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(collective.getOfInput()))});
-        types.append({i64, ptr, i32});
-      }
+      if (hasMasks)
+        for (Value mask : {collective.getInputRows(), collective.getOutputRows()}) {
+          args.push_back(mask ? countOf(mask, cast<MemRefType>(mask.getType()).getRank()) : constant(0));
+          args.push_back(mask ? getPointer(b, loc, mask) : LLVM::ZeroOp::create(b, loc, ptr).getResult());
+          types.append({i64, ptr});
+        }
       args.push_back(getPointer(b, loc, collective.getInput()));
       args.push_back(getPointer(b, loc, collective.getInit()));
       types.append({ptr, ptr});
-      StringRef name = collective.getMask() ? "sk_collective_rows"
+      StringRef name = hasMasks             ? "sk_collective_rows"
                        : hasOffsets         ? "sk_collective_at"
                        : batchDims > 0      ? "sk_collective_batch"
                                             : "sk_collective";

@@ -33,7 +33,7 @@ static int32_t fail(sk_context *ctx, Status status) { return failRun(*ctx, std::
 
 static int32_t aborted(sk_context *ctx) { return ctx->status = int32_t(Code::Aborted); }
 
-/// How a program calls a collective: at once, as one that it starts, or with a mask of rows, which is at once too.
+/// How a program calls a collective: at once, as one that it starts, or with masks of rows, which is at once too.
 enum class Form { AtOnce, Started, Rows };
 
 /// An error unless the manifest lists collective `id` in this form.
@@ -101,11 +101,11 @@ void shardkit::rt::recordEntry(RankRecord &record, int64_t id) {
   record.inside.store(true, std::memory_order_relaxed);
 }
 
-/// False when the world failed. A device takes all rows of a mask.
-static Expected<bool> perform(sk_context *ctx, CollectivePlan &plan, int64_t count, const RowMask *mask, const void *in,
-                              void *out, int64_t &rowBytes) {
+/// False when the world failed. A device takes all rows of masks.
+static Expected<bool> perform(sk_context *ctx, CollectivePlan &plan, int64_t count, const RowMasks *masks,
+                              const void *in, void *out, int64_t &rowBytes) {
   if (!ctx->device)
-    return mask ? plan.runRows(ctx->rank, *mask, in, out, rowBytes) : plan.run(ctx->rank, count, in, out);
+    return masks ? plan.runRows(ctx->rank, count, *masks, in, out, rowBytes) : plan.run(ctx->rank, count, in, out);
   if (plan.participants(ctx->rank).size() > 1 || ctx->world->isPacked())
     ctx->device->noteHost();
   if (ctx->nccl) {
@@ -161,9 +161,9 @@ int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count, const vo
   return sk_collective_at(ctx, id, count, nullptr, in, out);
 }
 
-static int32_t collective(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const RowMask *mask,
+static int32_t collective(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const RowMasks *masks,
                           const void *in, void *out) {
-  return guarded(ctx, id, mask ? Form::Rows : Form::AtOnce, [&](RankRecord &record) -> int32_t {
+  return guarded(ctx, id, masks ? Form::Rows : Form::AtOnce, [&](RankRecord &record) -> int32_t {
     if (int32_t status = injectFault(*ctx, id, /*after=*/false))
       return status;
     CollectivePlan *plan = ctx->plans->plans[size_t(id)].get();
@@ -177,7 +177,7 @@ static int32_t collective(sk_context *ctx, int64_t id, int64_t count, const int6
     recordEntry(record, id);
     auto start = std::chrono::steady_clock::now();
     int64_t rowBytes = 0;
-    Expected<bool> performed = perform(ctx, *plan, count, mask, in, out, rowBytes);
+    Expected<bool> performed = perform(ctx, *plan, count, masks, in, out, rowBytes);
     if (!performed.ok())
       return fail(ctx, performed.status());
     if (!*performed)
@@ -193,10 +193,10 @@ int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64
   return collective(ctx, id, count, offsets, nullptr, in, out);
 }
 
-int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t rows, const uint8_t *mask, int32_t is_of_input,
-                           const void *in, void *out) {
-  const RowMask left{mask, rows, is_of_input != 0};
-  return collective(ctx, id, 1, nullptr, &left, in, out);
+int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t count, int64_t in_rows, const uint8_t *in_mask,
+                           int64_t out_rows, const uint8_t *out_mask, const void *in, void *out) {
+  const RowMasks masks{{in_mask, in_rows}, {out_mask, out_rows}};
+  return collective(ctx, id, count, nullptr, &masks, in, out);
 }
 
 int32_t sk_collective_start(sk_context *ctx, int64_t id, const void *in, void *out) {

@@ -1,10 +1,17 @@
-// Experts of an unknown number of tokens: shares of two choices, a zero that is read from a tensor. Each expert computes its own tokens.
+// Experts of an unknown number of tokens: shares of two choices, a zero that is read from a tensor. Each expert computes its own tokens,
+// which alone travel to its device, and back.
 // REQUIRES: shard-compile, shard-run
 // RUN: shard-compile %s --with-reference --opt-level=0 --remarks-filter=spmd -o %t 2>%t.remarks
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
-// REMARK: [Passed] groups {{.*}}each of 3 groups computes the rows that its mask leaves
+// REMARK-DAG: [Passed] rows {{.*}}collective 0 moves the rows that a mask leaves
+// REMARK-DAG: [Passed] rows {{.*}}collective 1 moves the rows that a mask leaves
+// REMARK-DAG: [Passed] groups {{.*}}each of 3 groups computes the rows that its mask leaves
 // RUN: shard-run %t --random-inputs=1 --size=t=1 --verify | FileCheck %s
-// RUN: shard-run %t --random-inputs=2 --size=t=7 --verify | FileCheck %s
+// RUN: shard-run %t --random-inputs=2 --size=t=7 --verify --report=%t.json | FileCheck %s
+// Token t has chosen experts t mod 6 and t mod 3: all go to device 0, and tokens 3 to 5 to device 1 too. Device 0 has tokens 0
+// to 3. A token is 32 bytes, and a mask of 8 rows 1.
+// RUN: %python -c "import json; r = json.load(open(r'%t.json')); print(*[c['measured']['received_bytes_per_rank'] for c in r['collectives']])" | FileCheck %s --check-prefix=BYTES
+// BYTES: [97, 33] [33, 97]
 // RUN: shard-run %t --random-inputs=3 --size=t=0 --verify | FileCheck %s
 // CHECK: all equal
 
@@ -13,8 +20,8 @@
 
 spmd.mesh @m = <["x"=2]>
 
-func.func @experts(%x: tensor<?x8xf32> {spmd.symbols = ["t", ""]}, %w: tensor<6x8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>})
-    -> tensor<?x8xf32> attributes {spmd.bounds = {t = [0, 16]}} {
+func.func @experts(%x: tensor<?x8xf32> {spmd.symbols = ["t", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %w: tensor<6x8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}, {}]>})
+    -> (tensor<?x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) attributes {spmd.bounds = {t = [0, 16]}} {
   %c0 = arith.constant 0 : index
   %none = arith.constant dense<0.0> : tensor<f32>
   %zero = tensor.extract %none[] : tensor<f32>

@@ -173,18 +173,18 @@ def SpmdRt_CollectiveOp : SpmdRt_Op<"collective", [AttrSizedOperandSegments]> {
     for each index of the batch dims. `offsets` are those of windows that the manifest lists
     as known at run time.
 
-    With `rows(%mask)` only some rows of the output, its indices along the first dim, are
-    needed; the others may hold anything. With `rows(%mask) of_input`, the other rows of the
-    input are zero. Each device has its own mask.
+    A mask has the first dims of a buffer, which are its rows. With `output_rows(%mask)` the
+    rows of the output that it leaves are needed; the others may hold anything. With
+    `input_rows(%mask)` the other rows of the input are zero. Each device has its own masks.
   }];
   let arguments = (ins I64Attr:$id, DefaultValuedAttr<I64Attr, "0">:$batch_dims,
                        AnyShaped:$input, AnyShaped:$init, Variadic<Index>:$offsets,
-                       Optional<AnyShaped>:$mask, UnitAttr:$of_input);
+                       Optional<AnyShaped>:$input_rows, Optional<AnyShaped>:$output_rows);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     $id `ins` `(` $input `:` type($input) `)` `outs` `(` $init `:` type($init)
-    `)` (`offsets` `(` $offsets^ `)`)? (`rows` `(` $mask^ `:` type($mask) `)`)? (`of_input` $of_input^)?
-    attr-dict (`->` type($result)^)?
+    `)` (`offsets` `(` $offsets^ `)`)? (`input_rows` `(` $input_rows^ `:` type($input_rows) `)`)?
+    (`output_rows` `(` $output_rows^ `:` type($output_rows) `)`)? attr-dict (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     MutableOperandRange getDpsInitsMutable() { return getInitMutable(); }

@@ -80,12 +80,13 @@ SK_EXPORT int32_t sk_collective_batch(sk_context *ctx, int64_t id, int64_t count
 SK_EXPORT int32_t sk_collective_at(sk_context *ctx, int64_t id, int64_t count, const int64_t *offsets, const void *in,
                                    void *out);
 
-/* As sk_collective, of buffers that are `rows` rows of equal size, of which a mask, a byte of
- * each row, leaves those that are not 0. `is_of_input`: the other rows of `in` are zero, those
- * that another rank reads at least. Else those of `out` are not needed, and may stay as they
- * are. Each rank has its own mask. */
-SK_EXPORT int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t rows, const uint8_t *mask,
-                                     int32_t is_of_input, const void *in, void *out);
+/* As sk_collective_batch, of buffers that are rows of equal size: `in_rows` and `out_rows` of all items. A mask is a
+ * byte of each row, not 0 of those that count: the other rows of `in` are zero, those that another rank reads at
+ * least; those of `out` are not needed, and may hold anything afterwards. 0 rows and no mask: all of the buffer counts.
+ * Each rank has its own masks, of as many rows as the others. */
+SK_EXPORT int32_t sk_collective_rows(sk_context *ctx, int64_t id, int64_t count, int64_t in_rows,
+                                     const uint8_t *in_mask, int64_t out_rows, const uint8_t *out_mask, const void *in,
+                                     void *out);
 
 /* Ends the run with `message` if `holds` is 0: then a status, else 0. The program
  * returns the status at once. */

@@ -35,12 +35,16 @@ struct CollectiveBuffers {
   int64_t count = 1; ///< Items.
 };
 
-/// Which rows of a buffer a rank computed, or needs: a byte of each row, not 0.
+/// Some rows of a buffer: a byte of each row, not 0.
 struct RowMask {
   const uint8_t *data = nullptr;
-  int64_t rows = 0; ///< Their number; they have equal sizes, one after the other.
-  /// Of the input, whose other rows are zero; else of the output, whose other rows are not needed, and not written.
-  bool isOfInput = false;
+  int64_t rows = 0; ///< Their number, of all items; they have equal sizes, one after the other. 0 without a mask.
+};
+
+/// The masks that a rank passes to a collective. All ranks pass masks of the same buffers, with as many rows.
+struct RowMasks {
+  RowMask input;  ///< The rows that it computed; the other ones are zero.
+  RowMask output; ///< The rows that it needs; the other ones may hold anything afterwards.
 };
 
 class CollectivePlan {
@@ -60,10 +64,12 @@ public:
   /// the same count on all ranks. `engine` copies and reduces. False when the world
   /// failed.
   bool run(int rank, int64_t count, const void *in, void *out, CopyEngine &engine = hostCopyEngine());
-  /// The same of one item, of which only the rows of a mask are sent; in a sum, rows that one rank alone computed are
-  /// copied. Each rank has its own mask. Adds the bytes that this rank reads from others, masks included, to
-  /// `received`, but not where whole buffers are sent instead. On the host.
-  bool runRows(int rank, const RowMask &mask, const void *in, void *out, int64_t &received);
+  /// The same, but of each row that is needed and was computed alone; in a sum, rows that one rank alone computed are
+  /// copied. Each rank has its own masks. Whole buffers are sent where an item is not a number of rows, where a
+  /// product, a minimum or a maximum has a mask of the input, and where a large all-reduce receives no less by rows.
+  /// Adds the bytes that this rank reads from others, a bit of each row of their masks included, to `received`. On the
+  /// host.
+  bool runRows(int rank, int64_t count, const RowMasks &masks, const void *in, void *out, int64_t &received);
   /// The same collective with these values of the offsets that are known at run time, the same
   /// on all ranks of a group. Ranks share the plan of equal offsets while it is kept.
   std::shared_ptr<CollectivePlan> at(std::span<const int64_t> offsets);
@@ -140,7 +146,9 @@ private:
   };
   static std::vector<Run> getRuns(const Segment &segment, int rank);
   struct ReadRows;
-  bool takesRows(int rank, const RowMask &mask) const;
+  bool takesRows(int64_t count, const RowMasks &masks) const;
+  /// What `rank` receives where whole buffers are sent.
+  int64_t bytesOfWhole(int rank, int64_t count) const;
   void computeRows(const ReadRows &rows, int index, void *out);
   /// Splits pieces at the runs of a segment that `rank` receives.
   void addSegment(const Segment &segment, int rank, std::vector<Piece> &pieces);
