@@ -475,7 +475,8 @@ Buffers runRows(const CollectiveInfo &info, int ranks, int64_t count, const Buff
     out[size_t(r)].resize(size_t(count * info.outElements * dtypeSize(info.dtype)), 77);
     threads.emplace_back([&, r] {
       const Masks &own = masks[size_t(r)];
-      const RowMasks both{{own.input.data(), int64_t(own.input.size())}, {own.output.data(), int64_t(own.output.size())}};
+      const RowMasks both{{own.input.data(), int64_t(own.input.size())},
+                          {own.output.data(), int64_t(own.output.size())}};
       EXPECT_TRUE(plan.runRows(r, count, both, in[size_t(r)].data(), out[size_t(r)].data(), received[size_t(r)]));
     });
   }
@@ -553,7 +554,8 @@ TEST(Collective, rowsOfALargeAllReduce) {
   info.inElements = info.outElements = 128 * 256;
   info.atoms = {{info.inElements, false, 1, false, 1}};
   info.group = {{1, 4}};
-  for (const auto &[computesAll, needsAll, rows] : {std::tuple(false, false, 0), {false, true, 96}, {true, true, 192}}) {
+  for (const auto &[computesAll, needsAll, rows] :
+       {std::tuple(false, false, 0), {false, true, 96}, {true, true, 192}}) {
     Buffers in(4, std::vector<char>(size_t(info.inElements) * 4));
     std::vector<Masks> masks(4);
     for (int r = 0; r < 4; ++r) {

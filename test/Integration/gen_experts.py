@@ -3,6 +3,8 @@
 
   gen_experts.py --seed 1 --count 20 --mesh x=2,y=2 > functions.mlir
   shard-run functions.mlir --random-inputs=1 --verify=exact
+
+With --unknown-rows the number of rows, t, is a size at run time (`shard-run --size=t=7`).
 """
 
 import argparse
@@ -10,8 +12,8 @@ import random
 
 
 class Function:
-    def __init__(self, number: int, rng: random.Random, axes: list[str]):
-        self.rng, self.axes, self.number = rng, axes, number
+    def __init__(self, number: int, rng: random.Random, axes: list[str], unknown: bool):
+        self.rng, self.axes, self.number, self.unknown = rng, axes, number, unknown
         self.body: list[str] = []
         self.arguments: list[str] = []
         self.results: list[tuple[str, str]] = []
@@ -23,8 +25,11 @@ class Function:
         self.count += 1
         return f"%{prefix}{self.count}"
 
+    def isUnknown(self, dim: str) -> bool:
+        return self.unknown and dim == "t"
+
     def type(self, dims: str, element: str = "i32") -> str:
-        return "tensor<" + "".join(f"{self.sizes[d]}x" for d in dims) + element + ">"
+        return "tensor<" + "".join("?x" if self.isUnknown(d) else f"{self.sizes[d]}x" for d in dims) + element + ">"
 
     def argument(self, dims: str, element: str = "i32") -> str:
         name = self.name("arg")
@@ -34,8 +39,13 @@ class Function:
         for axis in free:
             entries[self.rng.randrange(len(dims))].append(axis)
         sharding = "<@m, [" + ", ".join("{" + ", ".join(f'"{a}"' for a in e) + "}" for e in entries) + "]>"
-        given = f" {{spmd.sharding = #spmd.sharding{sharding}}}" if self.rng.random() < 0.7 else ""
-        self.arguments.append(f"{name}: {self.type(dims, element)}{given}")
+        given = [f"spmd.sharding = #spmd.sharding{sharding}"] if self.rng.random() < 0.7 else []
+        if self.unknown and "t" in dims:
+            names = ", ".join('"t"' if d == "t" else '""' for d in dims)
+            given.append(f"spmd.symbols = [{names}]")
+            if not any("tensor.dim" in line for line in self.body):
+                self.body.append(f"  %dim = arith.constant {dims.index('t')} : index\n  %rows = tensor.dim {name}, %dim : {self.type(dims, element)}")
+        self.arguments.append(f"{name}: {self.type(dims, element)}" + (f" {{{', '.join(given)}}}" if given else ""))
         return name
 
     def order(self, dims: str) -> str:
@@ -49,7 +59,8 @@ class Function:
         kinds = ", ".join('"reduction"' if d in summed else '"parallel"' for d in loops)
         empty, full, result = self.name("e"), self.name("f"), self.name()
         t = self.type(dims, element)
-        self.body.append(f"  {empty} = tensor.empty() : {t}")
+        unknown = "%rows" if self.unknown and "t" in dims else ""
+        self.body.append(f"  {empty} = tensor.empty({unknown}) : {t}")
         self.body.append(f"  {full} = linalg.fill ins({init} : {element}) outs({empty} : {t}) -> {t}")
         ins = ", ".join(v for v, _, _ in inputs) + " : " + ", ".join(self.type(d, e) for _, d, e in inputs)
         args = ", ".join([f"%a{i}: {e}" for i, (_, _, e) in enumerate(inputs)] + [f"%acc: {element}"])
@@ -94,7 +105,7 @@ class Function:
     def narrow(self) -> tuple[str, str]:
         mask, of = self.mask
         shape = self.type("".join(d for d in of if d != "k"), "i1")
-        sizes = ", ".join("1" if d == "k" else str(self.sizes[d]) for d in of)
+        sizes = ", ".join("1" if d == "k" else "%rows" if self.isUnknown(d) else str(self.sizes[d]) for d in of)
         result = self.name("n")
         zeros, ones = ", ".join("0" for _ in of), ", ".join("1" for _ in of)
         self.body.append(f"  {result} = tensor.extract_slice {mask}[{zeros}] [{sizes}] [{ones}] : {self.type(of, 'i1')} to {shape}")
@@ -116,17 +127,26 @@ class Function:
         """Half of the columns, every other one or the first ones."""
         result = self.name("h")
         every = self.rng.random() < 0.5
-        part = lambda d: (self.sizes["h"], 2 if every else 1) if d == "f" else (self.sizes[d], 1)
+        part = lambda d: (self.sizes["h"], 2 if every else 1) if d == "f" else ("%rows" if self.isUnknown(d) else self.sizes[d], 1)
         first = self.rng.randint(0, 1)
         offsets = ", ".join(str((first if every else first * self.sizes["h"]) if d == "f" else 0) for d in dims)
         sizes, strides = (", ".join(str(part(d)[i]) for d in dims) for i in range(2))
         self.body.append(f"  {result} = tensor.extract_slice {value}[{offsets}] [{sizes}] [{strides}] : {self.type(dims)} to {self.type(dims.replace('f', 'h'))}")
         return result
 
+    def look_up(self, value: str) -> str:
+        """The rows of a matrix in another order, some of them several times."""
+        size = "%n = arith.index_cast %rows : index to i32" if self.unknown else f"%n = arith.constant {self.sizes['t']} : i32"
+        at = ["%r = arith.remui %a0, %n : i32", "%i = arith.index_cast %r : i32 to index", "%k = linalg.index k : index"]
+        read = f"%s = tensor.extract {value}[%i, %k] : {self.type('tk')}"
+        return self.generic([(self.argument("t"), "t", "i32")], "tk", [size, *at, read, "linalg.yield %s : i32"])
+
     def make(self) -> None:
         rng = self.rng
-        self.mask = self.make_mask()
         x = self.argument("tk")
+        self.mask = self.make_mask()
+        if rng.random() < 0.4:
+            x = self.look_up(x)
         first = self.order("ekf")
         w = self.argument(first)
         inside = self.order("etf")
@@ -198,7 +218,8 @@ class Function:
         types = ", ".join(self.type(d) for _, d in self.results)
         returned = ", ".join(v for v, _ in self.results) + " : " + types
         constants = ["  %zero = arith.constant 0 : i32", "  %one = arith.constant 1 : i32", "  %false = arith.constant false"]
-        return "\n".join([f"func.func @f{self.number}({', '.join(self.arguments)}) -> ({types}) {{", *constants, *self.body, f"  return {returned}", "}"])
+        bounds = " attributes {spmd.bounds = {t = [0, 16]}}" if self.unknown else ""
+        return "\n".join([f"func.func @f{self.number}({', '.join(self.arguments)}) -> ({types}){bounds} {{", *constants, *self.body, f"  return {returned}", "}"])
 
 
 def main() -> None:
@@ -207,11 +228,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--only", type=int)
     parser.add_argument("--mesh", default="x=2,y=2")
+    parser.add_argument("--unknown-rows", action="store_true")
     arguments = parser.parse_args()
     axes = dict(a.split("=") for a in arguments.mesh.split(","))
     print("spmd.mesh @m = <[" + ", ".join(f'"{a}"={n}' for a, n in axes.items()) + "]>")
     for number in range(arguments.count):
-        text = Function(number, random.Random(f"{arguments.seed}.{number}"), list(axes)).text()
+        text = Function(number, random.Random(f"{arguments.seed}.{number}"), list(axes), arguments.unknown_rows).text()
         if arguments.only in (None, number):
             print(text)
 

@@ -554,10 +554,10 @@ void LowerToCalls::runOnOperation() {
       args.push_back(getPointer(b, loc, collective.getInput()));
       args.push_back(getPointer(b, loc, collective.getInit()));
       types.append({ptr, ptr});
-      StringRef name = hasMasks             ? "sk_collective_rows"
-                       : hasOffsets         ? "sk_collective_at"
-                       : batchDims > 0      ? "sk_collective_batch"
-                                            : "sk_collective";
+      StringRef name = hasMasks        ? "sk_collective_rows"
+                       : hasOffsets    ? "sk_collective_at"
+                       : batchDims > 0 ? "sk_collective_batch"
+                                       : "sk_collective";
       func::CallOp::create(b, loc, declare(b, name, types, i32), args);
     } else if (auto probe = dyn_cast<spmd::target::ProbeOp>(op)) {
       auto callee = declare(b, "sk_probe", {ptr, i64, ptr}, i32);

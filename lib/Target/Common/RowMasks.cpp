@@ -199,9 +199,9 @@ static bool addSlice(Block *body, Value value, Operation *excluded, SetVector<Op
 static bool isOfLoop(linalg::LinalgOp op, BlockArgument arg, int64_t loop) {
   OpOperand *operand = op.getMatchingOpOperand(arg);
   return op.isDpsInput(operand) && llvm::all_of(op.getMatchingIndexingMap(operand).getResults(), [&](AffineExpr expr) {
-    auto dim = dyn_cast<AffineDimExpr>(expr);
-    return isa<AffineConstantExpr>(expr) || (dim && int64_t(dim.getPosition()) == loop);
-  });
+           auto dim = dyn_cast<AffineDimExpr>(expr);
+           return isa<AffineConstantExpr>(expr) || (dim && int64_t(dim.getPosition()) == loop);
+         });
 }
 
 static std::optional<LookUp> matchLookUp(Operation *op, Value value) {
@@ -220,15 +220,14 @@ static std::optional<LookUp> matchLookUp(Operation *op, Value value) {
   }
   const int64_t row = getFirstDim(op->getResult(0));
   AffineMap map = linalgOp.getIndexingMapMatchingResult(op->getResult(0));
-  if (!found.extract || found.dim >= int64_t(found.extract.getIndices().size()) || row >= int64_t(map.getNumResults()) ||
-      !isa<AffineDimExpr>(map.getResult(row)))
+  if (!found.extract || found.dim >= int64_t(found.extract.getIndices().size()) ||
+      row >= int64_t(map.getNumResults()) || !isa<AffineDimExpr>(map.getResult(row)))
     return std::nullopt;
   found.loop = cast<AffineDimExpr>(map.getResult(row)).getPosition();
   // Rows that are not needed may hold anything: nothing is read at an index that they give, and nothing traps.
   SetVector<Operation *> all;
   for (Operation &inner : body->without_terminator()) {
-    if (inner.getNumRegions() > 0 || !isPure(&inner) ||
-        (!isa<tensor::ExtractOp>(inner) && !isSpeculatable(&inner)))
+    if (inner.getNumRegions() > 0 || !isPure(&inner) || (!isa<tensor::ExtractOp>(inner) && !isSpeculatable(&inner)))
       return std::nullopt;
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
       for (Value index : extract.getIndices())

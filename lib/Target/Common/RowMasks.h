@@ -17,7 +17,8 @@
 
 namespace mlir::spmd::target {
 
-/// A tensor of i1, whose dims are these of another value. Functions that are not given a builder leave `value` as it is.
+/// A tensor of i1, whose dims are these of another value. Functions that are not given a builder leave `value` as it
+/// is.
 struct RowMask {
   Value value;
   SmallVector<int64_t> dims; ///< Ascending.

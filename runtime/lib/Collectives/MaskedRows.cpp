@@ -218,8 +218,8 @@ bool CollectivePlan::runRows(int rank, int64_t count, const RowMasks &masks, con
     return false;
   ReadRows rows(*this, count, masks, group);
   for (int peer = 0; peer < group.size(); ++peer)
-    rows.masks.push_back(
-        peer == index ? ownBits.data() : reinterpret_cast<const uint8_t *>(group.published(index, peer, 0, 0)));
+    rows.masks.push_back(peer == index ? ownBits.data()
+                                       : reinterpret_cast<const uint8_t *>(group.published(index, peer, 0, 0)));
   received += int64_t(ownBits.size()) * (group.size() - 1);
   if (isShared(count, group)) {
     int64_t whole = 0;

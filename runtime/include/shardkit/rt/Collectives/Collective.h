@@ -147,7 +147,7 @@ private:
   static std::vector<Run> getRuns(const Segment &segment, int rank);
   struct ReadRows;
   bool takesRows(int64_t count, const RowMasks &masks) const;
-  /// What `rank` receives where whole buffers are sent.
+  /// The bytes that `rank` receives where whole buffers are sent.
   int64_t bytesOfWhole(int rank, int64_t count) const;
   void computeRows(const ReadRows &rows, int index, void *out);
   /// Splits pieces at the runs of a segment that `rank` receives.
