@@ -133,7 +133,11 @@ def replace_layers(module: Any, scheme: Quantization, stored: Mapping[str, Store
         owner, _, key = name.rpartition(".")
         setattr(module.get_submodule(owner), key, make_layer(scheme, layers[name], f"{where}: {name}"))
     for name in chosen_stacks:
-        replace_stack(stacks[name], lambda sizes, key, name=name: LAYOUTS[scheme.method](sizes, scheme, f"{where}: {name}.{key}"))
+
+        def make(sizes: Sizes, key: str, name: str = name) -> QuantizedWeight:
+            return LAYOUTS[scheme.method](sizes, scheme, f"{where}: {name}.{key}")  # type: ignore[no-any-return, unused-ignore]
+
+        replace_stack(stacks[name], make)
 
 
 def _is_left_out(name: str, scheme: Quantization) -> bool:
