@@ -475,6 +475,16 @@ void Lowering::emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<
   }
 }
 
+/// The sizes of a result of one of `ops`, which do not depend on these: they are erased.
+static SmallVector<OpFoldResult> getSizesBefore(OpBuilder &b, OpResult result, ArrayRef<Operation *> ops) {
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(result.getOwner()))
+    return slice.getMixedSizes();
+  Value init = cast<DestinationStyleOpInterface>(result.getOwner()).getTiedOpOperand(result)->get();
+  if (llvm::is_contained(ops, init.getDefiningOp()))
+    return getSizesBefore(b, cast<OpResult>(init), ops);
+  return tensor::getMixedSizes(b, result.getLoc(), init);
+}
+
 void Lowering::lowerStage(ArrayRef<Operation *> ops, unsigned stage) {
   Operation *last = ops.back();
   moveUsersBehind(ops.front(), last, stage);
@@ -491,7 +501,8 @@ void Lowering::lowerStage(ArrayRef<Operation *> ops, unsigned stage) {
       if (llvm::any_of(result.getUsers(), [&](Operation *user) { return stages.lookup(user) != stage; })) {
         results.push_back(result);
         auto type = cast<RankedTensorType>(result.getType());
-        inits.push_back(tensor::EmptyOp::create(b, loc, tensor::getMixedSizes(b, loc, result), type.getElementType()));
+        inits.push_back(
+            tensor::EmptyOp::create(b, loc, getSizesBefore(b, cast<OpResult>(result), ops), type.getElementType()));
       }
   }
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
