@@ -192,18 +192,7 @@ Value Limiter::getRows(unsigned region) {
     }
   if (isSlice)
     mask = tensor::ExtractSliceOp::create(b, loc, mask, offsets, sizes, strides);
-  Value none = makeEmptyMask(b, loc, sizes[zeroMask.dims.row]);
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::reduction);
-  kinds[zeroMask.dims.row] = utils::IteratorType::parallel;
-  const AffineMap out = AffineMap::get(rank, 0, b.getAffineDimExpr(zeroMask.dims.row));
-  any = linalg::GenericOp::create(
-            b, loc, none.getType(), mask, none, ArrayRef{b.getMultiDimIdentityMap(rank), out}, kinds,
-            [&](OpBuilder &b, Location loc, ValueRange args) {
-              Value isSet = emitIsSet(b, loc, args[0]);
-              linalg::YieldOp::create(b, loc, arith::OrIOp::create(b, loc, isSet, args[1]).getResult());
-            })
-            .getResult(0);
-  return any;
+  return any = emitFlags(b, loc, mask, zeroMask.dims.row);
 }
 
 Value Limiter::getRows(OpBuilder &b, Location loc, const llvm::SmallBitVector &readers) {

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GroupRegions.h"
+#include "RowMasks.h"
 #include "shardkit/Rules/Reductions.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/IR/Remarks.h"
@@ -55,7 +56,6 @@ private:
   void assignStages();
   void lowerStage(ArrayRef<Operation *> ops, unsigned stage);
   void moveUsersBehind(Operation *first, Operation *last, unsigned stage);
-  Value emitFlags(OpBuilder &b, Location loc, Value maskRow);
   Value emitMaskRow(OpBuilder &b, Location loc, Iteration &it);
   void emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it);
   void emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<Value> carried, Iteration &it);
@@ -373,31 +373,14 @@ Value Lowering::emitMaskRow(OpBuilder &b, Location loc, Iteration &it) {
   return emitPart(b, region.mask.value, parts, it);
 }
 
-/// Of each row whether any element of the mask is true, or not zero.
-Value Lowering::emitFlags(OpBuilder &b, Location loc, Value maskRow) {
-  const unsigned rank = cast<RankedTensorType>(maskRow.getType()).getRank(), row = region.mask.dims.row;
-  Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
-  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(tensor::getMixedSize(b, loc, maskRow, row)), b.getI1Type());
-  Value flags = linalg::FillOp::create(b, loc, no, empty).getResult(0);
-  SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, b.getAffineDimExpr(row))};
-  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::reduction);
-  kinds[row] = utils::IteratorType::parallel;
-  return linalg::GenericOp::create(b, loc, flags.getType(), maskRow, flags, maps, kinds,
-                                   [](OpBuilder &b, Location loc, ValueRange args) {
-                                     Value isSet = target::emitIsSet(b, loc, args[0]);
-                                     linalg::YieldOp::create(b, loc,
-                                                             arith::OrIOp::create(b, loc, args[1], isSet).getResult());
-                                   })
-      .getResult(0);
-}
-
 /// The indices of the rows that count for the group.
 void Lowering::emitRows(OpBuilder &b, Location loc, Value maskRow, Iteration &it) {
   OpFoldResult size = tensor::getMixedSize(b, loc, maskRow, region.mask.dims.row), one = b.getIndexAttr(1);
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   OpFoldResult length = affine::makeComposedFoldedAffineApply(b, loc, d0 + 1, {size});
   Value empty = tensor::EmptyOp::create(b, loc, ArrayRef(length), b.getIndexType());
-  auto found = target::FindRowsOp::create(b, loc, TypeRange{empty.getType()}, emitFlags(b, loc, maskRow), empty);
+  auto found = target::FindRowsOp::create(b, loc, TypeRange{empty.getType()},
+                                          target::emitFlags(b, loc, maskRow, region.mask.dims.row), empty);
   Value all = found.getResult().front();
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   it.rows = tensor::ExtractSliceOp::create(b, loc, all, one, size, one);

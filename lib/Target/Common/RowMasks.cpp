@@ -1,6 +1,7 @@
 //===- RowMasks.cpp - Masks of rows through ops that move them ------------===//
 
 #include "RowMasks.h"
+#include "GroupRegions.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -24,6 +25,21 @@ Value target::makeEmptyMask(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> s
   Value empty = tensor::EmptyOp::create(b, loc, sizes, b.getI1Type());
   Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
   return linalg::FillOp::create(b, loc, no, empty).getResult(0);
+}
+
+Value target::emitFlags(OpBuilder &b, Location loc, Value mask, unsigned row) {
+  const unsigned rank = cast<RankedTensorType>(mask.getType()).getRank();
+  Value none = makeEmptyMask(b, loc, tensor::getMixedSize(b, loc, mask, row));
+  SmallVector<utils::IteratorType> kinds(rank, utils::IteratorType::reduction);
+  kinds[row] = utils::IteratorType::parallel;
+  const AffineMap out = AffineMap::get(rank, 0, b.getAffineDimExpr(row));
+  return linalg::GenericOp::create(
+             b, loc, none.getType(), mask, none, ArrayRef{b.getMultiDimIdentityMap(rank), out}, kinds,
+             [](OpBuilder &b, Location loc, ValueRange args) {
+               Value isSet = emitIsSet(b, loc, args[0]);
+               linalg::YieldOp::create(b, loc, arith::OrIOp::create(b, loc, isSet, args[1]).getResult());
+             })
+      .getResult(0);
 }
 
 Value target::makeUnion(OpBuilder &b, Location loc, Value first, Value second) {

@@ -30,6 +30,8 @@ struct RowMask {
 
 /// All false.
 Value makeEmptyMask(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes);
+/// Of each row of a mask whether any element counts.
+Value emitFlags(OpBuilder &b, Location loc, Value mask, unsigned row);
 /// True where one of them is, of equal sizes.
 Value makeUnion(OpBuilder &b, Location loc, Value first, Value second);
 
