@@ -296,7 +296,7 @@ def test_bad_folders():
         "mean": (change(nf4_folder, tensors=lambda t: t | {state: t[state][:-1]}), {}, r"up_proj\.weight\.quant_state\.bitsandbytes__nf4: .*, expected JSON with nested_offset"),
         "alone": (alone, {}, r"bnb_4bit_use_double_quant stores a number beside the tensors, expected a folder with them"),
         "gguf": (bad_gguf("short", gguf_bytes[:50]), {}, r"short\.gguf: it ends after 50 bytes, expected a \.gguf file of version 2 or 3"),
-        "gguf architecture": (bad_gguf("other", gguf_bytes.replace(b"llama", b"gemma")), {}, r"general\.architecture is 'gemma', expected one of llama, qwen2, qwen3, phi3, gemma2"),
+        "gguf architecture": (bad_gguf("other", gguf_bytes.replace(b"llama", b"gemma")), {}, r"general\.architecture is 'gemma', expected one of llama, qwen2, qwen3, qwen3moe, phi3, gemma2, gemma3"),
         "gguf shapes": (bad_gguf("shapes", gguf_bytes.replace(feed_forward, feed_forward[:-4] + b"\x60\0\0\0")), {}, r"the weight of model\.layers\.\d\.mlp\.\w+ is stored with shape \(.*\), expected \(.*96.*\) by the metadata"),
         "gguf names": (bad_gguf("names", gguf_bytes.replace(b"ffn_gate.weight", b"ffn_door.weight")), {}, r"tensor blk\.0\.ffn_door\.weight, expected those of llama: token_embd"),
         "gguf types": (bad_gguf("types", gguf_bytes.replace(q8, q8[:-12] + b"\x02" + q8[-11:])), {}, r"has type number 2, expected one of float32, float16, bfloat16, Q8_0, Q4_K, Q6_K"),
