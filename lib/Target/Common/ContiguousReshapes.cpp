@@ -1,5 +1,6 @@
 //===- ContiguousReshapes.cpp - Reshapes of contiguous buffers are casts --===//
 
+#include "ContiguousReshapes.h"
 #include "shardkit/Target/Common/Passes.h"
 
 namespace mlir::spmd {
@@ -76,17 +77,19 @@ static void castStridedExpand(memref::ExpandShapeOp op) {
   op.erase();
 }
 
+void spmd::target::castReshapes(Operation *root) {
+  root->walk([](Operation *op) {
+    if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+      isContiguous(expand) ? castReshape(expand) : castStridedExpand(expand);
+    else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op); collapse && isContiguous(collapse))
+      castReshape(collapse);
+  });
+}
+
 namespace {
 struct ContiguousReshapes : spmd::impl::SpmdTargetContiguousReshapesBase<ContiguousReshapes> {
   using Base::Base;
 
-  void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
-        isContiguous(expand) ? castReshape(expand) : castStridedExpand(expand);
-      else if (auto collapse = dyn_cast<memref::CollapseShapeOp>(op); collapse && isContiguous(collapse))
-        castReshape(collapse);
-    });
-  }
+  void runOnOperation() override { spmd::target::castReshapes(getOperation()); }
 };
 } // namespace

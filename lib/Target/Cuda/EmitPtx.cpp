@@ -1,5 +1,6 @@
 //===- EmitPtx.cpp - From kernels to PTX ----------------------------------===//
 
+#include "../Common/ContiguousReshapes.h"
 #include "shardkit/Target/Common/CatchCrashes.h"
 #include "shardkit/Target/Cuda/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -47,6 +48,10 @@ static void allowContraction(gpu::GPUModuleOp module) {
 
 LogicalResult spmd::cuda::lowerKernels(gpu::GPUModuleOp module) {
   allowContraction(module);
+  module.walk([](memref::ExpandShapeOp op) {
+    if (!op.getResultType().hasStaticShape())
+      target::castReshapes(op);
+  });
   PassManager pm(module->getContext(), gpu::GPUModuleOp::getOperationName());
   pm.enableVerifier(false);
   pm.addPass(createCanonicalizerPass());
