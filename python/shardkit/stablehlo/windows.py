@@ -11,7 +11,7 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from ..size_exprs import SizeExpr
-from .builder import Builder, attribute_names, element, i64s, is_float, replace, shape_of
+from .builder import Builder, attribute_names, element, i64s, is_complex, is_float, is_unsigned, replace, shape_of
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -55,10 +55,22 @@ def _is_plain(op: ir.Operation) -> bool:
     return _DYNAMIC not in sizes and _read_count(op, "feature_group_count") == _read_count(op, "batch_group_count") == 1
 
 
+def _has_known_groups(op: ir.Operation) -> bool:
+    """Of a convolution of floats or signed integers: whether the dims that groups divide have known sizes."""
+    image, kernel, _ = _read_dims(str(op.attributes["dimension_numbers"]))
+    features, batches = _read_count(op, "feature_group_count"), _read_count(op, "batch_group_count")
+    divided = [shape_of(op.operands[0])[image[-1]]] * (features > 1) + [shape_of(op.operands[0])[image[0]]] * (batches > 1)
+    divided += [shape_of(op.operands[1])[kernel[-1]]] * (max(features, batches) > 1)
+    kinds = [element(v) for v in (*op.operands, op.results[0])]
+    return _DYNAMIC not in divided and not any(is_complex(kind) or is_unsigned(kind) for kind in kinds)
+
+
 def has_form(op: ir.Operation) -> bool:
     """Whether there is a form of the op for sizes that only the run knows."""
     if op.name == "stablehlo.convolution":
         image, _, result = _read_dims(str(op.attributes["dimension_numbers"]))
+        if not (_is_plain(op) or _has_known_groups(op)):
+            return False
         steps = zip(_read(op, "window_strides", len(image) - 2), _read(op, "lhs_dilation", len(image) - 2))
         return all(shape_of(op.results[0])[d] != _DYNAMIC or step == (1, 1) for d, step in zip(result[1:-1], steps))
     return op.name in ("stablehlo.reduce_window", "stablehlo.select_and_scatter") and _has_known_windows(op)
