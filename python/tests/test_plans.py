@@ -173,6 +173,23 @@ def test_dropped():
     equal(jnp.sin(X[:6]), plan.jit(lambda x: jnp.sin(x))(X[:6]))
 
 
+def test_strided():
+    """What a reshape makes strided has neither a sharding of JAX nor one of Shardy."""
+    x = RNG.standard_normal((4, 3, 16)).astype(np.float32)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = shardkit.plan(flatten, x, mesh=MESH, pins={"x": P("data", None, "model")})
+        written = shardkit.plan_stablehlo(jax.jit(flatten).lower(x).as_text(), mesh=dict(MESH.shape), pins={"arg0": ["data", None, "model"]})
+    assert plan.dropped == written.dropped == ("dim 1 of result is sharded in strides, {3, model}",), (plan.dropped, written.dropped)
+    assert len(caught) == 2 and all(plan.dropped[0] in str(w.message) for w in caught), caught
+    assert plan.out_shardings.spec == P("data", None) and '[{"data"}, {}]' in written.serialize().decode()
+    equal(flatten(x), plan.jit(flatten)(x))
+
+
+def flatten(x):
+    return jnp.sin(x.reshape(4, 48))
+
+
 def test_no_arguments():
     plan = shardkit.plan(lambda: jnp.arange(16.0), mesh=MESH)
     assert plan.in_shardings == () and plan.out_shardings.spec is not None

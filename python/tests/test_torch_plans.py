@@ -21,6 +21,7 @@ from torch.distributed.tensor.parallel import PrepareModuleInputOutput, Sequence
 import shardkit  # noqa: E402
 from samples import find_wrong_error, run_tests  # noqa: E402
 from shardkit.planning.layouts import Layout, regroup  # noqa: E402
+from shardkit.torch.planning.placements import Translator  # noqa: E402
 
 MODELS = ("bert", "gpt2", "gemma", "t5", "mixtral", "vit")
 
@@ -372,6 +373,13 @@ def test_regroup():
     assert regroup(by(("d",), (), ("t",)), (2, 5, 32), (10, 4, 8)) == by(("d",), ("t",), ())
     assert regroup(by((), ("t",)), (2, 5), (10,)) is None
     assert regroup(by(("2", "t"), ()), (16, 4), (2, 8, 4)) == by((), ("t",), ())
+
+
+def test_strided():
+    """What is sharded in strides has no placement."""
+    translator = Translator({"d": 2, "t": 4})
+    assert translator.translate("x", Layout((("d",), ("3", "t"))), (4, 48)) == (Shard(0), Replicate())
+    assert translator.dropped == ["dim 1 of x is sharded in strides, {3, t}"]
 
 
 if __name__ == "__main__":

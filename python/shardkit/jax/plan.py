@@ -373,7 +373,9 @@ class Translator:
     def _translate_dim(self, what: str, size: int, axes: Sequence[str]) -> tuple[str, ...]:
         kept: list[str] = []
         for axis in axes:
-            if ":" in axis:
+            if axis.isdigit():
+                self.dropped.append(f"{what} is sharded in strides, {{{', '.join(axes)}}}")
+            elif ":" in axis:
                 self.dropped.append(f"{what} is sharded by a part of an axis, {axis}")
             elif size % (self._mesh.shape[axis] * math.prod(self._mesh.shape[a] for a in kept)):
                 self.dropped.append(f"{what} has size {size}, which axis {axis} of {self._mesh.shape[axis]} devices does not divide")

@@ -29,7 +29,7 @@ def read_sites(jaxpr: Any, program: Program, find_path: Callable[[str], str] = l
         makers |= {v: name for v in eqn.outvars}
         if name not in known:
             sites = [(site[len(name) :], *rest) for site, *rest in _read_equation(name, eqn, program, makers, values)]
-            known[name] = [(site, Site(layout, tuple(v.aval.shape), move)) for site, layout, v, move in sites if layout and layout.dims and not layout.is_partial]
+            known[name] = [(site, Site(layout, tuple(v.aval.shape), move)) for site, layout, v, move in sites if layout and layout.dims and layout.is_common]
         for site, value in known[name]:
             found[path + site] = value
     return found

@@ -20,10 +20,19 @@ _UNREDUCED = re.compile(r"unreduced\s*=\s*\{")
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Axes per dim; `is_partial`: the values of devices are parts of a sum."""
+    """Axes per dim, and in a strided dim the sizes of what stays together; `is_partial`: the values of devices are parts of a sum."""
 
     dims: tuple[tuple[str, ...], ...]
     is_partial: bool = False
+
+    @property
+    def is_common(self) -> bool:
+        """Whether other frameworks have it: of complete values in contiguous blocks."""
+        return not self.is_partial and not self.is_strided
+
+    @property
+    def is_strided(self) -> bool:
+        return any(entry.isdigit() for entries in self.dims for entry in entries)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -220,7 +229,8 @@ class Program:
         if source == value:
             return None
         has, wanted = self.get_reduced(source), self.get_layout(value)
-        return Move(self._numbers[self._makers[value][0]], tuple(list_steps(has, wanted)) if has and wanted else ())
+        steps = list_steps(has, wanted) if has and wanted and not (has.is_strided or wanted.is_strided) else ()
+        return Move(self._numbers[self._makers[value][0]], tuple(steps))
 
     def _is_read_by(self, value: Any, ops: set[Any]) -> bool:
         return any(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import re
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -45,11 +47,13 @@ def plan_stablehlo(
 
 @dataclasses.dataclass(frozen=True)
 class StablehloPlan(AnnotatedPlan):
-    """A module with shardings. `constraints`: the values that have one, and `layouts` those of all that the plan knows, by site."""
+    """A module with shardings. `constraints`: the values that have one, and `layouts` those of all that the plan knows, by site. `dropped` says
+    what Shardy cannot express."""
 
     module: Any
     constraints: dict[str, Layout]
     layouts: dict[str, Layout]
+    dropped: tuple[str, ...]
     _is_bytecode: bool
     _is_portable: bool
     _has_locations: bool
@@ -70,7 +74,7 @@ class StablehloPlan(AnnotatedPlan):
         return (str(self.module.operation.get_asm(enable_debug_info=self._has_locations)).rstrip() + "\n").encode()
 
     def _summarize(self) -> Sequence[str]:
-        return [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts"]
+        return [f"constraints: {len(self.constraints)} of {len(self.layouts)} layouts", *(f"dropped: {d}" for d in self.dropped)]
 
 
 class _Planner:
@@ -78,6 +82,7 @@ class _Planner:
 
     def __init__(self, source: str | bytes | Path, mesh: Mapping[str, int], function: str | None, minimize: int | None) -> None:
         self._module, self._minimize = frontend.read(source), minimize
+        self._dropped: list[str] = []
         given = source.read_bytes() if isinstance(source, Path) else source
         self._is_bytecode = isinstance(given, bytes) and given[:4] == b"ML\xefR"
         self._has_locations = b"loc(" in given if isinstance(given, bytes) else "loc(" in given
@@ -109,6 +114,8 @@ class _Planner:
         program = search.read_program(text, self._name)
         layouts = self._read_sites(program)
         self._add_signature(program)
+        for dropped in self._dropped:
+            warnings.warn(f"{dropped}, which Shardy cannot express: the dim is sharded by what comes before", stacklevel=3)
         if self._minimize is None:
             chosen = list(layouts)
         else:
@@ -117,7 +124,7 @@ class _Planner:
         constraints = {site: layouts[site] for site in chosen}
         with self._module.context:
             self._annotate(constraints)
-        return StablehloPlan(text, self._module, constraints, layouts, self._is_bytecode, self._is_portable, self._has_locations, tactics=applied)
+        return StablehloPlan(text, self._module, constraints, layouts, tuple(self._dropped), self._is_bytecode, self._is_portable, self._has_locations, tactics=applied)
 
     # --- layouts --------------------------------------------------------------------------------------
 
@@ -137,7 +144,7 @@ class _Planner:
             found |= {site: layout for site, (layout, _) in (each[0].items() if each else ()) if all(site in e and e[site][0] == layout for e in each)}
             moved = program.find_moved(name, [Operand(makers.get(v), get_shape(v), known.get(v)) for v in op.operands]) if op.name != "func.call" else {}
             for k, value in moved.items():
-                if (layout := program.get_layout(value)) and not layout.is_partial:
+                if (layout := program.get_layout(value)) and layout.is_common:
                     found.setdefault(f"{name}/in{k}", layout)
                     self._moves[f"{name}/in{k}"] = program.get_move(value)
             if len(each) == 1:
@@ -159,9 +166,17 @@ class _Planner:
                 made = ir.Operation.parse(f"sdy.mesh @mesh = <[{axes}]>")
                 ir.InsertionPoint.at_block_begin(self._module.body).insert(made)
             for key in ("arg_attrs", "res_attrs"):
-                layouts = program.arguments if key == "arg_attrs" else program.results
+                known, values = (program.arguments, self._model.arguments) if key == "arg_attrs" else (program.results, self._model.results)
+                layouts = [self._express(name, layout) for name, layout in zip([value.name for value in values], known, strict=True)]
                 old = list(func.attributes[key]) if key in func.attributes else [ir.DictAttr.get({})] * len(layouts)
                 func.attributes[key] = ir.ArrayAttr.get([self._extend(d, layout) for d, layout in zip(old, layouts, strict=True)])
+
+    def _express(self, name: str, layout: Layout | None) -> Layout | None:
+        """What Shardy can say of a layout."""
+        if layout is None or not layout.is_strided:
+            return layout
+        self._dropped += [f"dim {d} of {name} is sharded in strides, {{{', '.join(dim)}}}" for d, dim in enumerate(layout.dims) if any(map(str.isdigit, dim))]
+        return Layout(tuple(tuple(itertools.takewhile(lambda entry: not entry.isdigit(), dim)) for dim in layout.dims))
 
     def _extend(self, attributes: Any, layout: Layout | None) -> Any:
         from jaxlib.mlir import ir
@@ -267,4 +282,4 @@ def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Progra
     found += [(f"{name}/out{k}", program.get_reduced(v), None) for k, v in zip(made, values, strict=True)]
     if op.name == "stablehlo.while":
         found += [(f"{name}/result{k}", program.get_layout(v), None) for k, v in zip(made, values, strict=True)]
-    yield from ((site, (layout, move)) for site, layout, move in found if layout is not None and not layout.is_partial)
+    yield from ((site, (layout, move)) for site, layout, move in found if layout is not None and layout.is_common)

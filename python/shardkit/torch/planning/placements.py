@@ -28,6 +28,9 @@ class Translator:
             for axis in axes:
                 if axis in self._mesh:
                     found[axis] = Shard(d)
+                elif axis.isdigit():
+                    self.dropped.append(f"dim {d} of {name} is sharded in strides, {{{', '.join(axes)}}}")
+                    break
                 else:
                     self.dropped.append(f"dim {d} of {name} is sharded by a part of an axis, {axis}")
         return tuple(found.get(axis, Replicate()) for axis in self._mesh)

@@ -234,7 +234,7 @@ class _Planner:
             made = get_shape(value) or ()
             if math.prod(made) != math.prod(shape) or (layout := regroup(layout, made, shape)) is None:
                 continue
-            if not any(entry.isdigit() for entries in layout.dims for entry in entries):  # blocks that alternate have no placement
+            if not layout.is_strided:  # which has no placement
                 self._sites[site] = Translator(self._mesh).translate(site, layout, shape), tuple(shape)
                 found[int(site[len(prefix) :])] = self._sites[site][0]
         return found

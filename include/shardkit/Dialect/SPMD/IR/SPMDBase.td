@@ -64,7 +64,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.reference` | function | the function that --verify compares with |
     | `spmd.unsharded` | function | the private function that computes the same on one device, with a `spmd.probe` for each of this function (--spmd-insert-probes) |
     | `spmd.calls` | function, nested module | `N : i64`: how often it is called, as compared with the functions that share weights or state with it (1 by default) |
-    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, the options of the search, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs; `sizes`, the values that layouts were chosen for |
+    | `spmd.solver` | function | the result of --spmd-auto-shard: `objective`, `lower_bound`, `status`, `with_options`, those that differ from the defaults, `hidden`, where compute hides collectives, `timed_out`, where the time limit ended it, `functions`, where several were searched together, and `kept`, `kept_seconds`, `searched_seconds` where another plan takes less time as it runs; `sizes`, the values that layouts were chosen for |
     | `spmd.improved` | function | predicted seconds of the `propagated` plan, and of the `improved` one that replaced it |
     | `spmd.mesh_shapes` | module | the mesh shapes that --spmd-auto-shard tried, the best one first |
     | `spmd.hosts` | mesh | the bandwidths that --spmd-derive-costs computed the link costs from |
