@@ -42,6 +42,11 @@ static double toDouble(Attribute attr) {
              : number.getValue().signedRoundToDouble();
 }
 
+/// A scalar is a tensor of no dims; null for other types.
+static RankedTensorType getTensorType(Type type) {
+  return type.isIntOrIndexOrFloat() ? RankedTensorType::get({}, type) : dyn_cast<RankedTensorType>(type);
+}
+
 static double combine(ReductionKind kind, double a, double b) {
   switch (kind) {
   case ReductionKind::Sum:
@@ -86,6 +91,7 @@ private:
   static constexpr int64_t kPadding = -1, kBeyond = -2;
 
   LogicalResult verifyForm() const;
+  RankedTensorType getType(unsigned t) const { return getTensorType(rule.tensor(t).value.getType()); }
   /// The elements of a value that is computed from constants alone.
   std::optional<TensorValue> evaluate(Value value) const;
   TensorValue makeOperand(unsigned t) const;
@@ -93,6 +99,8 @@ private:
   /// Computes the full op.
   LogicalResult computeExpected();
   bool isComputed(int32_t f) const;
+  /// Whether shards of a factor may have padding: not those of a dim of several.
+  bool mayBeUneven(int32_t f) const;
   /// The numbers of shards that a factor may have.
   Numbers getCounts(int32_t f) const;
   int64_t getChunk(int32_t f) const { return llvm::divideCeilSigned(rule.factor(f).size, counts[f]); }
@@ -132,25 +140,31 @@ LogicalResult RuleChecker::verifyForm() const {
   if (!hasBuiltinRules(op->getName().getDialectNamespace()) &&
       failed(verifyShardingRule(op, own, [&] { return op->emitError(); })))
     return failure();
-  for (const ShardingRule::Tensor &tensor : llvm::concat<const ShardingRule::Tensor>(rule.operands(), rule.results()))
-    if (!tensor.type || !tensor.type.hasStaticShape() || !tensor.type.getElementType().isIntOrFloat())
-      return op->emitError() << "has a value of type " << tensor.value.getType()
-                             << ", expected tensors of static shape and of integers or floats to check its rule";
   if (rule.numOperands() != op->getNumOperands())
     return op->emitError() << "has regions that capture tensors, expected operands to check its rule";
+  for (auto [t, value] : llvm::enumerate(llvm::concat<Value>(op->getOperands(), op->getResults())))
+    if (RankedTensorType type = getType(t); !type || !type.hasStaticShape() ||
+                                            !type.getElementType().isIntOrIndexOrFloat() ||
+                                            (t >= rule.numOperands() && !rule.tensor(t).type))
+      return op->emitError() << "has a value of type " << value.getType()
+                             << ", expected tensors of static shape and of integers or floats, or operands that are "
+                                "such scalars, to check its rule";
   return success();
 }
 
 std::optional<TensorValue> RuleChecker::evaluate(Value value) const {
   Operation *def = value.getDefiningOp();
-  auto type = dyn_cast<RankedTensorType>(value.getType());
+  RankedTensorType type = getTensorType(value.getType());
   if (!def || !type || !type.hasStaticShape())
     return std::nullopt;
-  auto dense = def->getAttrOfType<DenseElementsAttr>("value");
-  if (dense && dense.getType() == type && def->getName().stripDialect() == "constant") {
+  if (auto constant = def->getAttrOfType<TypedAttr>("value");
+      constant && constant.getType() == value.getType() && def->getName().stripDialect() == "constant") {
     TensorValue made(type);
-    for (auto [element, attr] : llvm::zip(made.elements, dense.getValues<Attribute>()))
-      element = toDouble(attr);
+    auto dense = dyn_cast<DenseElementsAttr>(constant);
+    if (!dense && !isa<IntegerAttr, FloatAttr>(constant))
+      return std::nullopt;
+    for (auto [i, element] : llvm::enumerate(made.elements))
+      element = toDouble(dense ? dense.getValues<Attribute>()[i] : Attribute(constant));
     return made;
   }
   if (!isa<ShardingRuleOpInterface>(def) || hasBuiltinRules(def->getName().getDialectNamespace()))
@@ -170,7 +184,7 @@ std::optional<TensorValue> RuleChecker::evaluate(Value value) const {
 TensorValue RuleChecker::makeOperand(unsigned t) const {
   if (std::optional<TensorValue> constant = evaluate(op->getOperand(t)))
     return *constant;
-  TensorValue value(rule.tensor(t).type);
+  TensorValue value(getType(t));
   // Multiples of the golden ratio, modulo 1.
   for (auto [i, element] : llvm::enumerate(value.elements)) {
     double fraction = std::fmod((i + 1 + 17.0 * t) * 0.6180339887498949, 1);
@@ -200,20 +214,23 @@ bool RuleChecker::isComputed(int32_t f) const {
          (!factor.hasWindows || cast<ShardingRuleOpInterface>(op).getWindowForm() == WindowForm::InPlace);
 }
 
-RuleChecker::Numbers RuleChecker::getCounts(int32_t f) const {
-  const Factor &factor = rule.factor(f);
-  bool isJoined = false;
+bool RuleChecker::mayBeUneven(int32_t f) const {
   for (const ShardingRule::Tensor &tensor : llvm::concat<const ShardingRule::Tensor>(rule.operands(), rule.results()))
     for (unsigned d = 0; d < tensor.numDims; ++d) {
       ArrayRef<int32_t> factors = rule.dimFactors(tensor, d);
-      isJoined |= factors.size() > 1 && llvm::is_contained(factors, f);
+      if (factors.size() > 1 && llvm::is_contained(factors, f))
+        return false;
     }
+  return rule.factor(f).allowsPadding;
+}
+
+RuleChecker::Numbers RuleChecker::getCounts(int32_t f) const {
+  const Factor &factor = rule.factor(f);
   Numbers found;
   for (int64_t count : {2, 3}) {
     const int64_t chunk = llvm::divideCeilSigned(factor.size, count);
-    const bool isEven = factor.size % count == 0;
-    if (count <= factor.size && (isEven || (factor.allowsPadding && !isJoined)) && chunk % factor.granule == 0 &&
-        chunk >= factor.minShard)
+    const bool divides = factor.size % count == 0;
+    if (count <= factor.size && (divides || mayBeUneven(f)) && chunk % factor.granule == 0 && chunk >= factor.minShard)
       found.push_back(count);
   }
   return found;
@@ -258,7 +275,7 @@ std::vector<RuleChecker::Numbers> RuleChecker::getIndices(unsigned t, ArrayRef<i
 RankedTensorType RuleChecker::getLocalType(unsigned t) const {
   auto shape = llvm::map_to_vector(getIndices(t, Numbers(rule.numFactors(), 0)),
                                    [](const Numbers &indices) { return int64_t(indices.size()); });
-  return rule.tensor(t).type.clone(shape);
+  return getType(t).clone(shape);
 }
 
 double RuleChecker::getPadding(unsigned t, int32_t f) const {
@@ -266,7 +283,7 @@ double RuleChecker::getPadding(unsigned t, int32_t f) const {
     for (const PaddingNeeds::Mask &mask : needs->masks)
       if (mask.operand == t)
         return toDouble(mask.value);
-  Type type = rule.tensor(t).type.getElementType();
+  Type type = getType(t).getElementType();
   return isa<FloatType>(type) ? NAN : type.isInteger(1) ? 1 : 99;
 }
 
@@ -300,7 +317,7 @@ TensorValue RuleChecker::shardOperand(unsigned t, ArrayRef<int64_t> coordinates)
     for (auto [f, coordinate] : llvm::enumerate(coordinates))
       if (coordinate > 0 && rule.isPartial(rule.results()[tensor.result], f)) {
         llvm::fill(value.elements,
-                   toDouble(getNeutralElement(rule.results()[tensor.result].reduction, tensor.type.getElementType())));
+                   toDouble(getNeutralElement(rule.results()[tensor.result].reduction, value.type.getElementType())));
         return value;
       }
   std::vector<Numbers> indices = getIndices(t, coordinates);
@@ -367,8 +384,9 @@ std::pair<OwningOpRef<ModuleOp>, Operation *> RuleChecker::makeLocal() const {
   const Location loc = op->getLoc();
   op->getContext()->getOrLoadDialect<func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  auto types = llvm::map_to_vector(llvm::seq(rule.numOperands() + rule.numResults()),
-                                   [&](unsigned t) -> Type { return getLocalType(t); });
+  auto types = llvm::map_to_vector(llvm::seq(rule.numOperands() + rule.numResults()), [&](unsigned t) -> Type {
+    return rule.tensor(t).type ? getLocalType(t) : rule.tensor(t).value.getType();
+  });
   auto signature = FunctionType::get(op->getContext(), ArrayRef(types).take_front(rule.numOperands()),
                                      ArrayRef(types).drop_front(rule.numOperands()));
   OpBuilder b = OpBuilder::atBlockEnd(module->getBody());
@@ -509,9 +527,9 @@ FailureOr<RuleCheck> RuleChecker::run(ArrayRef<TensorValue> given) {
                            << op->getNumOperands();
   for (unsigned t = 0; t < rule.numOperands(); ++t) {
     operands.push_back(given.empty() ? makeOperand(t) : given[t]);
-    if (operands[t].type != rule.tensor(t).type)
+    if (operands[t].type != getType(t))
       return op->emitError() << "elements of type " << operands[t].type << " are given for operand #" << t
-                             << ", expected " << rule.tensor(t).type;
+                             << ", expected " << getType(t);
   }
   markUnevenFactors(rule, op);
   if (failed(computeExpected()))
@@ -519,11 +537,17 @@ FailureOr<RuleCheck> RuleChecker::run(ArrayRef<TensorValue> given) {
 
   Numbers none(rule.numFactors(), 1), all = none;
   RuleCheck result;
+  const ShardingRule own = cast<ShardingRuleOpInterface>(op).getShardingRule();
   std::vector<std::pair<int32_t, Numbers>> sharded;
   for (int32_t f = 0; f < int32_t(rule.numFactors()); ++f) {
     const Factor &factor = rule.factor(f);
+    if (factor.kind == FactorKind::Replicated && own.numFactors() == rule.numFactors() &&
+        own.factor(f).kind != FactorKind::Replicated)
+      result.replicated.push_back(f);
     if (factor.kind == FactorKind::Replicated || factor.size < 2)
       continue;
+    if (!mayBeUneven(f) || factor.granule > 1)
+      result.even.push_back(f);
     if (!isComputed(f))
       result.unchecked.push_back(f);
     else if (Numbers counts = getCounts(f); !counts.empty())

@@ -237,9 +237,12 @@ std::string RuleBuilder::findError(ArrayRef<int64_t> sizes) const {
     verify("granule", index);
   for (const Windowed &w : windows) {
     verify("window", w.index);
-    if (w.operand >= operands.size() || w.dim >= operands[w.operand].size() || !operands[w.operand][w.dim].empty())
+    const bool isDim = w.operand < operands.size() && w.dim < operands[w.operand].size();
+    ArrayRef<Index> letters = isDim ? ArrayRef(operands[w.operand][w.dim]) : ArrayRef<Index>();
+    if (!isDim || !letters.empty())
       found = ("`window` names dim " + Twine(w.dim) + " of operand #" + Twine(w.operand) +
-               ", expected one that is a '.' in the index notation")
+               ", expected one that is a '.' in the index notation" +
+               (isDim && letters.front() >= leading ? "; three of them are '. . .', as '...' are leading dims" : ""))
                   .str();
   }
   for (const Init &init : inits)

@@ -168,6 +168,15 @@ func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
 
 spmd.mesh @m = <["x"=2]>
 func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  // expected-error @+1 {{names dim 0 of operand #0, expected one that is a '.' in the index notation; three of them are '. . .', as '...' are leading dims}}
+  %0 = "padded.indexed"(%x) {dims = "...->ib", window} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return
+}
+
+// -----
+
+spmd.mesh @m = <["x"=2]>
+func.func @methods(%x: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
   // expected-error @+1 {{does not fit: `init` names operand #1, expected one below 1}}
   %0 = "padded.indexed"(%x) {dims = "ab->ab", init} : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return

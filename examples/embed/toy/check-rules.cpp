@@ -35,6 +35,13 @@ static FailureOr<TensorValues> interpret(Operation *op, ArrayRef<TensorValue> in
   return TensorValues{out};
 }
 
+static void printFactors(StringRef text, ArrayRef<int32_t> factors) {
+  if (factors.empty())
+    return;
+  llvm::outs() << "; " << text << ": factors ";
+  llvm::interleaveComma(factors, llvm::outs());
+}
+
 int main(int argc, char **argv) {
   DialectRegistry registry;
   spmd::registerAllDialects(registry);
@@ -50,7 +57,10 @@ int main(int argc, char **argv) {
     FailureOr<RuleCheck> check = checkShardingRule(op, interpret);
     if (failed(check))
       return WalkResult::interrupt();
-    llvm::outs() << op->getName() << ": equal in " << check->cases << " shardings\n";
+    llvm::outs() << op->getName() << ": equal in " << check->cases << " shardings";
+    printFactors("even only", check->even);
+    printFactors("replicated, as an attribute may hold their size", check->replicated);
+    llvm::outs() << "\n";
     return WalkResult::advance();
   });
   return result.wasInterrupted();

@@ -26,7 +26,7 @@ namespace mlir::spmd {
 /// Calls `function` with each index of a shape, in row-major order.
 void forEachIndex(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(llvm::ArrayRef<int64_t>)> function);
 
-/// The elements of a tensor of static shape as numbers, in row-major order.
+/// The elements of a tensor of static shape as numbers, in row-major order. A scalar operand is one of no dims.
 struct TensorValue {
   RankedTensorType type;
   std::vector<double> elements;
@@ -53,6 +53,12 @@ struct RuleCheck {
   /// Factors that may be sharded, but not by computing the op on shards: partition replaces it
   /// (windows of forms Pad and Concat, rows that are written at indices, selections).
   llvm::SmallVector<int32_t, 2> unchecked;
+  /// Factors that are sharded only where devices divide them: the op may not run on their padding, they share a dim, or
+  /// they have a granule.
+  llvm::SmallVector<int32_t, 2> even;
+  /// Factors that the op's own rule shards, and that are replicated since an attribute may hold their size
+  /// (`RuleBuilder::localAttributes`).
+  llvm::SmallVector<int32_t, 2> replicated;
 };
 
 /// Shards each factor of the rule of `op` in 2 and 3, all pairs of factors, and all factors at
@@ -63,8 +69,8 @@ struct RuleCheck {
 ///
 /// `operands`: their elements. By default an operand that is computed from constants alone has its own
 /// elements, by the interpreter. Others are numbers without symmetry between -2 and 2 (integers from 0
-/// to 2). Values are tensors of static shape and of integers or
-/// floats. The time is that of the interpreter, for at most 2 n^2 + 1 cases of n factors.
+/// to 2). Values are tensors of static shape and of integers or floats; operands may be scalars too. The time is that
+/// of the interpreter, for at most 2 n^2 + 1 cases of n factors.
 FailureOr<RuleCheck> checkShardingRule(Operation *op, OpInterpreter interpret,
                                        llvm::ArrayRef<TensorValue> operands = {});
 

@@ -728,9 +728,44 @@ struct RepeatInterleave : Base<RepeatInterleave> {
   }
 };
 
+// y[c, i] sums x[(i + padding - k) / stride] * w[c, k] where that is an index; a shard begins at a multiple of the
+// stride.
+struct TransposedConv1d : Base<TransposedConv1d> {
+  FOREIGN_OP(TransposedConv1d, "transposed_conv1d")
+  ShardingRule getShardingRule() {
+    const int64_t taps = getInputShape(1)[1], stride = getInt("stride");
+    RuleBuilder rule(*this, ".,ck->ci");
+    return rule.window(0, 0, 'i', {1, getInt("padding") - taps + 1, taps, stride}).granule('i', stride).replicate("k");
+  }
+  WindowForm getWindowForm() { return WindowForm::InPlace; }
+  void makeWindowLocal(const LocalWindow &window) {
+    setInt("padding", getInt("padding") - getInt("stride") * window.window.offset);
+  }
+  TensorValues compute(In x) {
+    return each([&](Index i) {
+      return sum(x[1].type.getDimSize(1), [&](int64_t k) {
+        const int64_t at = i[1] + getInt("padding") - k, stride = getInt("stride");
+        const bool isRead = at >= 0 && at % stride == 0 && at / stride < x[0].type.getDimSize(0);
+        return isRead ? x[0].at({at / stride}) * x[1].at({i[0], k}) : 0;
+      });
+    });
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Moves
 //===----------------------------------------------------------------------===//
+
+// Rows [b, 1, d] replace those of a cache [b, s, d] at a position, a scalar.
+struct CacheUpdate : Base<CacheUpdate> {
+  FOREIGN_OP(CacheUpdate, "cache_update")
+  ShardingRule getShardingRule() { return RuleBuilder(*this, "b.d,b.d,->b.d"); }
+  TensorValues compute(In x) {
+    return each([&](Index i) {
+      return x[i[1] == int64_t(x[2].at({}))].at({i[0], i[1] == int64_t(x[2].at({})) ? 0 : i[1], i[2]});
+    });
+  }
+};
 
 struct Transpose : Base<Transpose> {
   FOREIGN_OP(Transpose, "transpose")
@@ -969,8 +1004,8 @@ struct ForeignDialect : Dialect {
     add<Sum, AMax, Prod, Any, Mean, ScaledSum, ArgMax>();
     add<CumSum, Softmax, LayerNorm, RmsNorm, GroupNorm, Sort, TopK, Rope>();
     add<Gather, Embedding, Lookup, ScatterAdd, OneHot, CrossEntropy>();
-    add<Conv2d, GroupedConv1d, MaxPool, Pad, Slice, Flip, RepeatInterleave>();
-    add<Transpose, Reshape, Concat, Stack, Chunk, Split, Roll, Tril, Inverse>();
+    add<Conv2d, GroupedConv1d, TransposedConv1d, MaxPool, Pad, Slice, Flip, RepeatInterleave>();
+    add<CacheUpdate, Transpose, Reshape, Concat, Stack, Chunk, Split, Roll, Tril, Inverse>();
     add<WrongParallel, WrongKind, WrongDims, WrongPadding, WrongInit, WrongSizes, WrongWindow, WrongLookup, Misfit>();
   }
   template <typename... Ops> void add() {
@@ -990,13 +1025,14 @@ protected:
     context.loadAllAvailableDialects();
     context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { message = diagnostic.str(); });
   }
-  /// Checks the rule of an op: its operands and results as `7x4xf32, 4xf32`.
+  /// Checks the rule of an op: its operands and results as `7x4xf32, 4xf32, index`.
   FailureOr<RuleCheck> check(StringRef name, StringRef operands, StringRef results, StringRef attributes = "",
                              ArrayRef<std::vector<double>> elements = {}) {
     auto toTypes = [](StringRef list) {
       SmallVector<StringRef> items;
       list.split(items, ", ", -1, /*KeepEmpty=*/false);
-      return llvm::map_to_vector(items, [](StringRef item) { return "tensor<" + item.str() + ">"; });
+      return llvm::map_to_vector(
+          items, [](StringRef item) { return item == "index" ? item.str() : "tensor<" + item.str() + ">"; });
     };
     SmallVector<std::string> types = toTypes(operands), arguments, uses;
     for (auto [i, type] : llvm::enumerate(types)) {
@@ -1087,6 +1123,8 @@ TEST_F(ForeignRulesTest, NumbersAreThoseOfTheOp) {
            {"slice", "3x9x5xf32", "3x4x5xf32", "dim = 1, start = 2, stride = 2, size = 4", 10},
            {"flip", "3x7xf32", "3x7xf32", "", 5},
            {"repeat_interleave", "6xf32", "12xf32", "repeats = 2", 2},
+           {"transposed_conv1d", "8xf32, 7x5xf32", "7x24xf32", "stride = 3, padding = 2", 4},
+           {"cache_update", "7x4x5xf32, 7x1x5xf32, index", "7x4x5xf32", "", 5},
            {"transpose", "2x7x5xf32", "5x2x7xf32", "permutation = array<i64: 2, 0, 1>", 9},
            {"reshape", "12x7xf32", "3x4x7xf32", "shape = array<i64: 3, 4, 7>", 8},
            {"reshape", "7x6x5xf32", "42x5xf32", "shape = array<i64: 42, 5>", 5},
@@ -1106,6 +1144,17 @@ TEST_F(ForeignRulesTest, NumbersAreThoseOfTheOp) {
     EXPECT_EQ(checked->cases, c.cases) << c.name.str();
     EXPECT_EQ(checked->unchecked.size(), c.unchecked) << c.name.str();
   }
+}
+
+TEST_F(ForeignRulesTest, FactorsWithFewerShardingsAreListed) {
+  FailureOr<RuleCheck> rope = check("rope", "2x5x3x8xf32, 5x4xf32, 5x4xf32", "2x5x3x8xf32");
+  ASSERT_TRUE(succeeded(rope)) << message;
+  EXPECT_EQ(rope->even.size(), 1u); // the halves
+  EXPECT_TRUE(rope->replicated.empty());
+  // An attribute may hold the number of rows.
+  FailureOr<RuleCheck> mul = check("mul", "7x5xf32, 5xf32", "7x5xf32", "count = 7");
+  ASSERT_TRUE(succeeded(mul)) << message;
+  EXPECT_EQ(mul->replicated, (SmallVector<int32_t, 2>{0}));
 }
 
 TEST_F(ForeignRulesTest, WrongRulesAreFound) {
