@@ -224,6 +224,9 @@ typedef struct SkExplainOptions {
   /* NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for. */
   intptr_t numHints;
   const char *const *hints;
+  /* NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own. */
+  intptr_t numBuckets;
+  const char *const *buckets;
 } SkExplainOptions;
 MLIR_CAPI_EXPORTED SkExplainOptions skExplainOptions(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult skAddExplain(MlirOpPassManager passes, const SkExplainOptions *options, MlirStringCallback onError,
@@ -259,6 +262,9 @@ typedef struct SkExplainReshapeOptions {
   /* NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for. */
   intptr_t numHints;
   const char *const *hints;
+  /* NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own. */
+  intptr_t numBuckets;
+  const char *const *buckets;
 } SkExplainReshapeOptions;
 MLIR_CAPI_EXPORTED SkExplainReshapeOptions skExplainReshapeOptions(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult skAddExplainReshape(MlirOpPassManager passes, const SkExplainReshapeOptions *options, MlirStringCallback onError,
@@ -463,6 +469,9 @@ typedef struct SkReportOptions {
   /* NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for. */
   intptr_t numHints;
   const char *const *hints;
+  /* NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own. */
+  intptr_t numBuckets;
+  const char *const *buckets;
   /* Keep partial sums through linear ops where that costs less, and through loops that accumulate them
    * (docs/internals/Collectives.md). */
   bool deferReductions;
@@ -508,6 +517,16 @@ typedef struct SkSizeArgumentsOptions {
 } SkSizeArgumentsOptions;
 MLIR_CAPI_EXPORTED SkSizeArgumentsOptions skSizeArgumentsOptions(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult skAddSizeArguments(MlirOpPassManager passes, const SkSizeArgumentsOptions *options, MlirStringCallback onError,
+                                                 void *data);
+
+/* --spmd-size-buckets: make a function for each bucket of sizes that only the run knows. */
+typedef struct SkSizeBucketsOptions {
+  /* NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own. */
+  intptr_t numBuckets;
+  const char *const *buckets;
+} SkSizeBucketsOptions;
+MLIR_CAPI_EXPORTED SkSizeBucketsOptions skSizeBucketsOptions(void);
+MLIR_CAPI_EXPORTED MlirLogicalResult skAddSizeBuckets(MlirOpPassManager passes, const SkSizeBucketsOptions *options, MlirStringCallback onError,
                                                  void *data);
 
 /* --spmd-specialize-shapes: replace dynamic sizes of arguments by constants. */
@@ -570,6 +589,9 @@ typedef struct SkDefaultPipelineOptions {
   /* NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for. */
   intptr_t numHints;
   const char *const *hints;
+  /* NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own. */
+  intptr_t numBuckets;
+  const char *const *buckets;
   /* Keep partial sums through linear ops where that costs less, and through loops that accumulate them
    * (docs/internals/Collectives.md). */
   bool deferReductions;

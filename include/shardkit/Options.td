@@ -106,6 +106,10 @@ def HintsOption : ListOption<
     "hints", "hint", "std::string",
     "NAME=SIZE: a likely size of what only the run knows, which layouts are chosen for">;
 
+def BucketsOption : ListOption<
+    "buckets", "bucket", "std::string",
+    "NAME=SIZE: the largest size of a bucket of what only the run knows; each bucket has layouts of its own">;
+
 def InlineOption : SwitchOption<
     "inlineCalls", "inline", "inline-calls; if not, functions are copied per signature">;
 
@@ -114,7 +118,8 @@ def InferSegmentsOption : SwitchOption<"inferSegments", "infer-segments", "infer
 /// Options of the phases up to propagation.
 defvar PropagationOptionList = [
   MeshOption, ConflictsOption, PlanOption, StridedShardingsOption, TripCountOption,
-  AutoShardOption, PipelineOption, InlineOption, InferSegmentsOption, MaxConstantBytesOption, HintsOption
+  AutoShardOption, PipelineOption, InlineOption, InferSegmentsOption, MaxConstantBytesOption, HintsOption,
+  BucketsOption
 ];
 
 /// Options of the phases: of the default pipeline, and of passes that run it on a copy.

@@ -55,6 +55,7 @@ template <typename BaseT> struct WithPropagationOptions : BaseT {
     options.inferSegments = this->inferSegments;
     options.maxConstantBytes = this->maxConstantBytes;
     llvm::append_range(options.hints, this->hints);
+    llvm::append_range(options.buckets, this->buckets);
     return options;
   }
 };

@@ -65,6 +65,28 @@ def SPMDSpecializeShapesPass : SPMDPass<"spmd-specialize-shapes"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def SPMDSizeBucketsPass : SPMDPass<"spmd-size-buckets"> {
+  let summary = "Make a function for each bucket of sizes that only the run knows";
+  let description = [{
+    Replaces a function with `spmd.buckets`, or with `bucket`, by one for each bucket. Its
+    `spmd.bounds` are the sizes of the bucket, and its hint the largest of these, or the
+    function's own hint where that lies within. So each has layouts of its own; weights and
+    state have one layout for all. A bundle has the buckets as one function: the runtime
+    chooses by the sizes of a call. What is larger than the last limit is a bucket of its
+    own. Phase: up to annotated.
+
+    ```mlir
+    func.func @f(%x: tensor<?x16xf32> {spmd.symbols = ["b", ""]})
+      attributes {spmd.bounds = {b = [1, 64]}, spmd.buckets = {b = [8]}}
+    // becomes
+    func.func @"f[b<=8]"(...) attributes {spmd.bounds = {b = [1, 8]}, spmd.hints = {b = 8}, spmd.bucket_of = "f"}
+    func.func @"f[b>=9]"(...) attributes {spmd.bounds = {b = [9, 64]}, spmd.hints = {b = 64}, spmd.bucket_of = "f"}
+    ```
+  }];
+  let options = [BucketsOption];
+  let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+}
+
 def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
   let summary = "Add an argument for each size that only the run knows";
   let description = [{

@@ -306,6 +306,26 @@ static void setRounding(ModuleOp reference, rt::Manifest &out) {
     set(pipeline.signature);
 }
 
+/// Makes one function of those that are buckets of one.
+static void joinBuckets(ModuleOp module, rt::Manifest &out) {
+  llvm::MapVector<StringAttr, std::vector<rt::FunctionInfo>> groups;
+  for (rt::FunctionInfo &function : out.functions) {
+    auto func = module.lookupSymbol<func::FuncOp>(function.name);
+    auto bucketOf = func->getAttrOfType<StringAttr>(kBucketOfAttr);
+    groups[bucketOf ? bucketOf : func.getSymNameAttr()].push_back(std::move(function));
+  }
+  out.functions.clear();
+  for (auto &[name, group] : groups) {
+    if (group.front().name == name.getValue()) {
+      out.functions.push_back(std::move(group.front()));
+      continue;
+    }
+    rt::FunctionInfo &joined = out.functions.emplace_back();
+    joined.name = name.str();
+    joined.buckets = std::move(group);
+  }
+}
+
 bool spmd::isCudaChip(StringRef chip) {
   return llvm::is_contained({"sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120", "sm_121"},
                             chip);
@@ -442,6 +462,7 @@ LogicalResult spmd::writeBundle(ModuleOp module, ModuleOp reference, const Bundl
 
   if (failed(writeConstants(module, dir, out)))
     return failure();
+  joinBuckets(module, out);
   if (!options.certificate.empty() && failed(writeFile(loc, dir, "certificate.json", options.certificate)))
     return failure();
   if (!options.report.empty() && failed(writeFile(loc, dir, "report.json", options.report)))

@@ -62,6 +62,7 @@ LogicalResult spmd::addArguments(ModuleOp module, const PhaseOptions &options) {
   if (getPhase(module) > int(Phase::Annotated))
     return success();
   PassManager pm(module.getContext());
+  pm.addPass(createSPMDSizeBucketsPass({options.buckets}));
   pm.addPass(createSPMDSizeArgumentsPass({options.hints}));
   pm.addPass(createSPMDOutlineConstantsPass({options.maxConstantBytes}));
   pm.addPass(createSPMDByteArgumentsPass());

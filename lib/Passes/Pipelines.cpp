@@ -94,13 +94,13 @@ LogicalResult spmd::proveAgainst(ModuleOp unsharded, ModuleOp module, std::strin
 void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseOptions, Phase last) {
   bool proves = phaseOptions.prove && from < Phase::Propagated && last >= Phase::Final;
   auto unsharded = std::make_shared<OwningOpRef<ModuleOp>>();
+  if (from < Phase::Propagated && last >= Phase::Propagated)
+    pm.addPass(createSPMDSizeBucketsPass({phaseOptions.buckets}));
   if (proves)
     pm.addPass(std::make_unique<KeepUnshardedPass>(unsharded));
   if (from < Phase::Propagated && last >= Phase::Propagated) {
     pm.addPass(createConvertStableHLOControlFlowToSCFPass());
-    SPMDSizeArgumentsPassOptions sizes;
-    sizes.hints = phaseOptions.hints;
-    pm.addPass(createSPMDSizeArgumentsPass(sizes));
+    pm.addPass(createSPMDSizeArgumentsPass({phaseOptions.hints}));
     SPMDOutlineConstantsPassOptions constants;
     constants.maxConstantBytes = phaseOptions.maxConstantBytes;
     pm.addPass(createSPMDOutlineConstantsPass(constants));

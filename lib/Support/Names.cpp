@@ -20,6 +20,13 @@ std::string spmd::getArgumentName(func::FuncOp func, unsigned i) {
   return "arg" + std::to_string(i);
 }
 
+StringAttr spmd::getSizeName(func::FuncOp func, unsigned i, int64_t d) {
+  if (auto names = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
+    if (auto name = cast<StringAttr>(names[d]); !name.empty())
+      return name;
+  return StringAttr::get(func.getContext(), getArgumentName(func, i) + "." + Twine(d));
+}
+
 std::string spmd::getResultName(func::FuncOp func, unsigned i) {
   if (auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr))
     return name.getValue().str();

@@ -165,14 +165,11 @@ LogicalResult SizeArguments::nameSizes() {
                                      << ", expected a static shape";
     SmallVector<AffineExpr> shape;
     for (int64_t d = 0; d < type.getRank(); ++d) {
-      auto name = given ? cast<StringAttr>(given[d]) : StringAttr();
       if (!type.isDynamicDim(d)) {
         shape.push_back(b.getAffineConstantExpr(type.getDimSize(d)));
         continue;
       }
-      if (!name || name.empty())
-        name = b.getStringAttr(getArgumentName(func, arg.getArgNumber()) + "." + Twine(d));
-      auto [it, isNew] = names.try_emplace(name, names.size());
+      auto [it, isNew] = names.try_emplace(getSizeName(func, arg.getArgNumber(), d), names.size());
       shape.push_back(b.getAffineSymbolExpr(it->second));
     }
     shapes.emplace_back(arg, std::move(shape));
@@ -222,10 +219,12 @@ FailureOr<IntegerAttr> SizeArguments::getHint(StringAttr name, ArrayAttr bound) 
   IntegerAttr hint;
   if (auto given = func->getAttrOfType<DictionaryAttr>(kHintsAttr))
     hint = cast_or_null<IntegerAttr>(given.get(name));
-  if (auto it = hints.find(name.getValue()); it != hints.end())
-    hint = Builder(func.getContext()).getI64IntegerAttr(it->second);
   auto get = [&](unsigned i) { return cast<IntegerAttr>(bound[i]).getInt(); };
-  if (hint && bound && (hint.getInt() < get(0) || hint.getInt() > get(1)))
+  auto isOutside = [&](int64_t size) { return bound && (size < get(0) || size > get(1)); };
+  if (auto it = hints.find(name.getValue()); it != hints.end())
+    if (!func->hasAttr(kBucketOfAttr) || !isOutside(it->second)) // else it is that of another bucket
+      hint = Builder(func.getContext()).getI64IntegerAttr(it->second);
+  if (hint && isOutside(hint.getInt()))
     return func.emitError() << "size '" << name.getValue() << "' has the hint " << hint.getInt()
                             << ", expected one within its bounds [" << get(0) << ", " << get(1) << "]";
   return hint;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """JAX functions of sizes that only the run knows (jax.export.symbolic_shape): one program, at sizes below the number of devices too."""
 
+import functools
 import re
 
 import jax
@@ -100,6 +101,29 @@ def test_training() -> None:
                 found, wanted = jax.tree.leaves(program(WEIGHTS, *given)), jax.tree.leaves(jax.jit(step)(WEIGHTS, *given))
                 for ours, theirs in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(np.asarray(ours), theirs, atol=2e-5, err_msg=f"{spec} {shape}")
+
+
+def test_buckets() -> None:
+    """Steps of few and of many rows have layouts of their own, and update the same weights in turn."""
+
+    @functools.partial(jax.jit, donate_argnums=0)
+    def step(w, x):
+        loss, gradients = jax.value_and_grad(lambda w: ((jnp.tanh(x @ w["a"]) @ w["b"]) ** 2).mean())(w)
+        return jax.tree.map(lambda weight, gradient: weight - 0.1 * gradient, w, gradients), loss
+
+    (b,) = symbolic_shape("b", constraints=["b <= 4096"])
+    shapes = {"a": jax.ShapeDtypeStruct((64, 128), jnp.float32, sharding=on(None, "model")), "b": jax.ShapeDtypeStruct((128, 64), jnp.float32)}
+    model = shardkit.import_jax(step, shapes, jax.ShapeDtypeStruct((b, 64), jnp.float32))
+    w = {n: (RNG.standard_normal(v.shape) * 0.1).astype(np.float32) for n, v in shapes.items()}
+    with model.compile(["--auto-shard", "--bucket=b=4"]) as program:
+        given = w
+        for rows in (3, 700, 4, 5, 1):
+            x = RNG.standard_normal((rows, 64)).astype(np.float32)
+            given, loss = program(given, x, donate=True)
+            w, wanted = jax.device_get(step(jax.tree.map(jnp.asarray, w), x))
+            np.testing.assert_allclose(np.asarray(loss), wanted, rtol=1e-5, err_msg=str(rows))
+        for n, v in w.items():
+            np.testing.assert_allclose(np.asarray(given[n]), v, atol=1e-5, err_msg=n)
 
 
 def test_convolutions() -> None:

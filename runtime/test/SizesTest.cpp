@@ -120,3 +120,45 @@ TEST(Sizes, outOfBoundsIsOneError) {
             "function 'f': size 's' is 3, expected a multiple of 2, the devices that dims of it are sharded over");
   EXPECT_EQ(messageAt({5}), "function 'f': 1 sizes are given, expected 2");
 }
+
+/// f for b up to 8, where x is sharded, and for more.
+static std::vector<FunctionInfo> makeBuckets() {
+  std::vector<FunctionInfo> buckets = {makeFunction(), makeFunction()};
+  buckets[0].name = "f[b<=8]";
+  buckets[0].sizes[0].most = 8;
+  buckets[1].name = "f[b>=9]";
+  buckets[1].sizes[0].least = 9;
+  buckets[1].arguments[0].dims[0].digits.clear();
+  for (FunctionInfo &bucket : buckets)
+    bucket.arguments[0].sharding = bucket.name;
+  return buckets;
+}
+
+TEST(Sizes, aCallHasTheBucketOfItsSizes) {
+  auto function = joinBuckets("f", makeBuckets());
+  ASSERT_TRUE(function.ok()) << function.status().message();
+  EXPECT_EQ(function->sizes[0].least, 1);
+  EXPECT_EQ(function->sizes[0].most, 64);
+  EXPECT_EQ(function->arguments[0].sharding, "by bucket");
+  EXPECT_EQ(atSizes(*function, {8, 2})->name, "f[b<=8]");
+  EXPECT_EQ(atSizes(*function, {8, 2})->arguments[0].localShape, Shape({4, 3}));
+  EXPECT_EQ(atSizes(*function, {9, 2})->name, "f[b>=9]");
+  EXPECT_EQ(atSizes(*function, {9, 2})->arguments[0].localShape, Shape({12, 3}));
+  EXPECT_EQ(atSizes(*function, {65, 2}).status().message(), "function 'f': size 'b' is 65, expected one from 1 to 64");
+}
+
+TEST(Sizes, bucketsThatDifferAreOneError) {
+  auto messageOf = [](auto &&change) {
+    std::vector<FunctionInfo> buckets = makeBuckets();
+    change(buckets[1]);
+    return joinBuckets("f", std::move(buckets)).status().message();
+  };
+  const std::string which = "function 'f': buckets 'f[b<=8]' and 'f[b>=9]' differ in ";
+  EXPECT_EQ(messageOf([](FunctionInfo &f) { f.arguments.pop_back(); }),
+            which + "the number of arguments, expected the same");
+  EXPECT_EQ(messageOf([](FunctionInfo &f) { f.arguments[0].dtype = DType::F16; }),
+            which + "the types of arguments, expected the same");
+  EXPECT_EQ(messageOf([](FunctionInfo &f) { f.arguments[0].name = "z"; }),
+            which + "the names of arguments, expected the same");
+  EXPECT_EQ(messageOf([](FunctionInfo &f) { f.sizes[0].name = "c"; }), which + "sizes, expected the same");
+}

@@ -9,6 +9,8 @@ namespace mlir::spmd {
 
 /// `spmd.weight`, else `spmd.name`, else `arg0`.
 std::string getArgumentName(func::FuncOp func, unsigned i);
+/// The size of dim `d` of an argument, which has dynamic type there: its name in `spmd.symbols`, else `x.0`.
+StringAttr getSizeName(func::FuncOp func, unsigned i, int64_t d);
 /// `spmd.name`, else `result0`.
 std::string getResultName(func::FuncOp func, unsigned i);
 

@@ -347,6 +347,22 @@ static void readUnsharded(const JsonAt &in, FunctionInfo &function, size_t numPr
                        std::to_string(function.probes.size()));
 }
 
+/// A function that has one program for each bucket of its sizes.
+static FunctionInfo readBuckets(const JsonAt &in, const std::string &name, const Manifest &manifest) {
+  std::vector<FunctionInfo> buckets;
+  for (const Json &json : in.array("buckets")) {
+    buckets.push_back(readFunction(JsonAt(json, in.where() + ", bucket"), manifest, /*stage=*/nullptr));
+    if (buckets.back().sizes.empty())
+      in.fail("bucket '" + buckets.back().name + "' has no sizes, expected some that only the run knows");
+  }
+  if (buckets.empty())
+    in.fail("'buckets' is empty");
+  Expected<FunctionInfo> joined = joinBuckets(name, std::move(buckets));
+  if (!joined.ok())
+    in.fail(joined.status().message());
+  return std::move(*joined);
+}
+
 FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const FunctionInfo *stage) {
   at.expectObject();
   FunctionInfo function;
@@ -354,6 +370,8 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
   JsonAt in(at.json(), "function '" + function.name + "'");
   if (function.name.empty())
     in.fail("the name is empty");
+  if (!stage && in.has("buckets"))
+    return readBuckets(in, function.name, manifest);
   if (stage) {
     function.mesh = stage->mesh;
     function.devices = stage->devices;

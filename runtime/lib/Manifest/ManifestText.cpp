@@ -347,6 +347,11 @@ static void addBody(const FunctionInfo &function, Ordered &json) {
 
 static Ordered functionJson(const FunctionInfo &function, const Manifest &manifest) {
   Ordered json = {{"name", function.name}};
+  if (!function.buckets.empty()) {
+    for (const FunctionInfo &bucket : function.buckets)
+      json["buckets"].push_back(functionJson(bucket, manifest));
+    return json;
+  }
   json["mesh"] = function.mesh < 0 ? Ordered() : Ordered(manifest.meshes[size_t(function.mesh)].name);
   json["devices"] = function.devices;
   addBody(function, json);

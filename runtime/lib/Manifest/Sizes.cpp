@@ -4,6 +4,7 @@
 #include "shardkit/rt/Manifest/Manifest.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace shardkit::rt {
 
@@ -181,11 +182,71 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
   return {};
 }
 
+/// What differs between the values of two buckets, which only layouts may; nullptr for nothing.
+static const char *findDifference(const std::vector<ValueInfo> &a, const std::vector<ValueInfo> &b) {
+  if (a.size() != b.size())
+    return "the number";
+  for (size_t i = 0; i < a.size(); ++i) {
+    auto isSameSize = [](const DimInfo &x, const DimInfo &y) { return x.size == y.size; };
+    if (a[i].name != b[i].name || a[i].kind != b[i].kind || a[i].tied != b[i].tied)
+      return "the names";
+    if (a[i].dtype != b[i].dtype || a[i].globalShape != b[i].globalShape ||
+        !std::equal(a[i].dims.begin(), a[i].dims.end(), b[i].dims.begin(), b[i].dims.end(), isSameSize))
+      return "the types";
+  }
+  return nullptr;
+}
+
+Expected<FunctionInfo> joinBuckets(const std::string &name, std::vector<FunctionInfo> buckets) {
+  FunctionInfo all = buckets.front();
+  all.name = name;
+  for (const FunctionInfo &bucket : buckets) {
+    auto differ = [&](const std::string &what) {
+      return invalid("function '" + name + "': buckets '" + buckets.front().name + "' and '" + bucket.name +
+                     "' differ in " + what + ", expected the same");
+    };
+    for (auto [values, title] : {std::pair(&FunctionInfo::arguments, "arguments"), {&FunctionInfo::results, "results"}})
+      if (const char *difference = findDifference(all.*values, bucket.*values))
+        return differ(std::string(difference) + " of " + title);
+    if (bucket.devices != all.devices || bucket.sizes.size() != all.sizes.size() || !bucket.buckets.empty())
+      return differ("devices or the number of sizes");
+    for (size_t i = 0; i < all.sizes.size(); ++i) {
+      SizeInfo &size = all.sizes[i];
+      const SizeInfo &own = bucket.sizes[i];
+      if (own.name != size.name || own.argument != size.argument)
+        return differ("sizes");
+      size.least = std::min(size.least, own.least);
+      size.most = std::max(size.most, own.most);
+      size.multiple = std::gcd(size.multiple, own.multiple);
+    }
+    for (auto values : {&FunctionInfo::arguments, &FunctionInfo::results})
+      for (size_t i = 0; i < (all.*values).size(); ++i)
+        if ((all.*values)[i].sharding != (bucket.*values)[i].sharding)
+          (all.*values)[i].sharding = "by bucket";
+  }
+  all.buckets = std::move(buckets);
+  return all;
+}
+
+/// The bucket of these sizes; the function itself if none has them, or there are none.
+static const FunctionInfo &findBucket(const FunctionInfo &function, const std::vector<int64_t> &sizes) {
+  for (const FunctionInfo &bucket : function.buckets) {
+    bool holds = true;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      holds &= sizes[i] >= bucket.sizes[i].least && sizes[i] <= bucket.sizes[i].most;
+    if (holds)
+      return bucket;
+  }
+  return function;
+}
+
 Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes) {
   const std::string title = "function '" + function.name + "'";
   if (sizes.size() != function.sizes.size())
     return invalid(title + ": " + std::to_string(sizes.size()) + " sizes are given, expected " +
                    std::to_string(function.sizes.size()));
+  if (const FunctionInfo &bucket = findBucket(function, sizes); &bucket != &function)
+    return atSizes(bucket, sizes);
   FunctionInfo known = function;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const SizeInfo &size = function.sizes[i];
@@ -206,6 +267,8 @@ Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<i
   SK_RETURN_IF_ERROR(setArena(known.entry, sizes, title));
   if (known.reference)
     SK_RETURN_IF_ERROR(setArena(*known.reference, sizes, title));
+  if (!function.buckets.empty())
+    return invalid(title + ": no bucket has these sizes");
   known.sizes.clear();
   return known;
 }

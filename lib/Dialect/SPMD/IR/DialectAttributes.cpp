@@ -600,6 +600,23 @@ static LogicalResult checkHints(const Site &site) {
   return success();
 }
 
+/// The largest sizes of buckets.
+static bool areLimits(Attribute attr) {
+  auto limits = dyn_cast<ArrayAttr>(attr);
+  if (!limits || limits.empty() || !llvm::all_of(limits, isHint))
+    return false;
+  return llvm::is_sorted(limits, [](Attribute a, Attribute b) { // strictly
+    return cast<IntegerAttr>(a).getInt() <= cast<IntegerAttr>(b).getInt();
+  });
+}
+
+static LogicalResult checkBuckets(const Site &site) {
+  auto buckets = dyn_cast<DictionaryAttr>(site.attr.getValue());
+  if (!buckets || !llvm::all_of(buckets, [](NamedAttribute limits) { return areLimits(limits.getValue()); }))
+    return site.wrongKind("a dictionary of names with lists of rising sizes, 0 < size < 2^40");
+  return success();
+}
+
 static LogicalResult checkSymbols(const Site &site) {
   auto names = dyn_cast<ArrayAttr>(site.attr.getValue());
   auto type = dyn_cast<RankedTensorType>(site.type);
@@ -691,6 +708,8 @@ static const Known kKnown[] = {
     {kBoundAttr, kArgument, checkBound},
     {kHintsAttr, kFunction, checkHints},
     {kHintAttr, kArgument, checkHint},
+    {kBucketsAttr, kFunction, checkBuckets},
+    {kBucketOfAttr, kFunction, checkName},
     {kMultipleAttr, kArgument, checkMultiple},
     {kPaddedToAttr, kArgument, checkMultiple},
     {kGlobalSizesAttr, kArgument | kResult, checkSizeMap},

@@ -42,6 +42,8 @@ inline constexpr llvm::StringLiteral kRangeAttr = "spmd.range";
 inline constexpr llvm::StringLiteral kDimSymbolsAttr = "spmd.symbols";
 inline constexpr llvm::StringLiteral kBoundsAttr = "spmd.bounds";
 inline constexpr llvm::StringLiteral kHintsAttr = "spmd.hints";
+inline constexpr llvm::StringLiteral kBucketsAttr = "spmd.buckets";
+inline constexpr llvm::StringLiteral kBucketOfAttr = "spmd.bucket_of";
 // Attributes by --spmd-size-arguments (SymbolicSizes.h).
 inline constexpr llvm::StringLiteral kSizeAttr = "spmd.size";
 inline constexpr llvm::StringLiteral kBoundAttr = "spmd.bound";

@@ -39,6 +39,8 @@ def SPMD_Dialect : Dialect {
     | `spmd.symbols` | argument | a name for each dim whose size only the run knows, `""` for the others: `["b", "s", ""]`; dims of one name have one size |
     | `spmd.bounds` | function | by name, the least and the largest of a size that only the run knows: `{b = [1, 64]}` |
     | `spmd.hints` | function | by name, a likely size, which --spmd-auto-shard chooses layouts for: `{b = 8}` |
+    | `spmd.buckets` | function | by name, the largest sizes of the buckets that have layouts of their own, rising: `{b = [8, 64]}` |
+    | `spmd.bucket_of` | function | by --spmd-size-buckets: the name of the function that it is the bucket of |
     | `spmd.size` | argument | by --spmd-size-arguments: the argument is the size of that name |
     | `spmd.bound` | argument | the bound of a `spmd.size` |
     | `spmd.hint` | argument | the hint of a `spmd.size` |

@@ -23,7 +23,7 @@
 namespace shardkit::rt {
 
 /// The version of the schema that is written. The reader reads this one and the versions before.
-inline constexpr int64_t manifestVersion = 3;
+inline constexpr int64_t manifestVersion = 4;
 /// The version of manifests of presharded weights.
 inline constexpr int64_t weightManifestVersion = 2;
 
@@ -145,6 +145,7 @@ struct Slot {
 struct SizeProduct {
   int64_t factor = 1;
   std::vector<size_t> sizes;
+  bool operator==(const SizeProduct &) const = default;
 };
 /// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of
 /// `multiple`, and divided by the digits, major to minor. A digit with stride 0 is one of the index in the shard.
@@ -282,6 +283,9 @@ struct FunctionInfo {
   EntryPoint entry;
   std::vector<ValueInfo> arguments, results;
   std::vector<SizeInfo> sizes; ///< Empty: all are known.
+  /// The functions of which one is called, the first that has the sizes of the call: of these the rest is what they
+  /// have in common, but for code and layouts (joinBuckets).
+  std::vector<FunctionInfo> buckets;
   std::vector<CollectiveInfo> collectives;
   std::optional<EntryPoint> reference;
   /// An argument of the reference: a full argument of the function, or a stored tensor from
@@ -302,6 +306,8 @@ struct FunctionInfo {
 /// is not given. An error if a shape does not fit the argument, if two dims of one size differ, or if no
 /// shape shows a size.
 Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function, const std::vector<std::optional<Shape>> &shapes);
+/// The function that has `buckets`, of which there is one at least. An error if their signatures differ.
+Expected<FunctionInfo> joinBuckets(const std::string &name, std::vector<FunctionInfo> buckets);
 /// The function for these sizes: all shapes, extents and arenas are known, and it has no sizes. An error if a size is
 /// out of its bound or not a multiple of what it must be.
 Expected<FunctionInfo> atSizes(const FunctionInfo &function, const std::vector<int64_t> &sizes);
