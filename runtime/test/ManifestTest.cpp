@@ -406,12 +406,12 @@ TEST(ManifestVersion1, isReadAsVersion2) {
   EXPECT_TRUE(hasSlice);
 }
 
-TEST(ManifestVersion1, writtenAgainIsVersion2) {
+TEST(ManifestVersion1, writtenAgainHasTheVersionOfThisRuntime) {
   for (const char *bundle : {"function", "pipeline"}) {
     auto manifest = parseManifest(version1(bundle).dump(), "m");
     ASSERT_TRUE(manifest.ok()) << manifest.status().message();
     const std::string text = manifestText(*manifest);
-    EXPECT_EQ(Json::parse(text)["version"], 3);
+    EXPECT_EQ(Json::parse(text)["version"], manifestVersion);
     auto again = parseManifest(text, "m");
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(manifestText(*again), text);
