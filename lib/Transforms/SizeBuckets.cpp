@@ -194,7 +194,8 @@ void SizeBuckets::narrow(func::FuncOp bucket, StringAttr name, ArrayRef<int64_t>
   auto hint = hints ? dyn_cast_or_null<IntegerAttr>(hints.get(name)) : IntegerAttr();
   const bool isLikely = hint && hint.getInt() >= low && hint.getInt() <= high;
   set(bucket, kHintsAttr, name, isLikely ? hint : b.getI64IntegerAttr(high == kLargestSize ? low : high));
-  condition += (condition.empty() ? "" : ",") + name.str() + (isLast ? ">=" + std::to_string(low) : "<=" + std::to_string(high));
+  condition +=
+      (condition.empty() ? "" : ",") + name.str() + (isLast ? ">=" + std::to_string(low) : "<=" + std::to_string(high));
 }
 
 void SizeBuckets::set(func::FuncOp bucket, StringRef attr, StringAttr name, Attribute value) {

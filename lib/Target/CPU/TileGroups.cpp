@@ -4,6 +4,7 @@
 #include "shardkit/Target/CPU/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -20,8 +21,8 @@ namespace {
 /// The groups that become one loop nest each, over the rows of the root.
 class TiledRowGroups : public RowGroups {
   bool isCandidate(linalg::LinalgOp op) override {
-    return op.hasPureTensorSemantics() && op->getNumResults() != 0 && !op.hasDynamicShape() &&
-           !isa<linalg::FillOp>(op) && isa<TilingInterface>(op.getOperation()) &&
+    return op.hasPureTensorSemantics() && op->getNumResults() != 0 && !isa<linalg::FillOp>(op) &&
+           isa<TilingInterface>(op.getOperation()) &&
            // Upstream's tiling fails on loops without iterations.
            !llvm::is_contained(op.getStaticLoopRanges(), 0);
   }
@@ -85,8 +86,9 @@ struct TileGroups : spmd::impl::SpmdCpuTileGroupsBase<TileGroups> {
     if (readsLoopArgument(group))
       for (OpOperand &init : group.root.getDpsInitsMutable())
         if (!group.root.payloadUsesValueFromOperand(&init))
-          init.set(bufferization::AllocTensorOp::create(rewriter, group.root.getLoc(),
-                                                        cast<RankedTensorType>(init.get().getType()), ValueRange()));
+          init.set(bufferization::AllocTensorOp::create(
+              rewriter, group.root.getLoc(), cast<RankedTensorType>(init.get().getType()),
+              tensor::createDynamicDimValues(rewriter, group.root.getLoc(), init.get())));
     SmallVector<OpFoldResult> sizes(group.root.getNumLoops(), rewriter.getIndexAttr(0));
     for (unsigned loop : groups.lookup(group.root)->outer)
       sizes[loop] = rewriter.getIndexAttr(1);

@@ -337,14 +337,18 @@ bool ProbeOp::bufferizesToMemoryRead(OpOperand &, const AnalysisState &) { retur
 bool ProbeOp::bufferizesToMemoryWrite(OpOperand &, const AnalysisState &) { return false; }
 AliasingValueList ProbeOp::getAliasingValues(OpOperand &, const AnalysisState &) { return {}; }
 
-/// A memref with static strides, or a dense one if sizes are dynamic: `buffer` or a
-/// copy.
-static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer, bool contiguous) {
+/// Which strides an op takes: any, those that are known when compiling, or those of a dense buffer.
+enum class Strides { Any, Known, Dense };
+
+/// A memref of such strides: `buffer` or a copy.
+static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer, Strides taken) {
+  if (taken == Strides::Any)
+    return buffer;
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
   bool known = succeeded(type.getStridesAndOffset(strides, offset)) && llvm::none_of(strides, ShapedType::isDynamic);
-  if (known && contiguous) {
+  if (known && taken == Strides::Dense) {
     int64_t expected = 1;
     for (auto [size, stride] : llvm::reverse(llvm::zip_equal(type.getShape(), strides))) {
       known &= size == 1 || stride == expected;
@@ -362,7 +366,7 @@ static Value withStrides(RewriterBase &rewriter, Location loc, Value buffer, boo
 
 template <typename OpTy>
 static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const BufferizationOptions &options,
-                                  BufferizationState &state, bool contiguous, bool readsInit) {
+                                  BufferizationState &state, Strides taken, bool readsInit) {
   SmallVector<Value> buffers;
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
@@ -376,7 +380,7 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const Bufferi
     if (failed(buffer))
       return failure();
     bool isInit = op.isDpsInit(&operand);
-    Value strided = withStrides(rewriter, loc, *buffer, contiguous);
+    Value strided = withStrides(rewriter, loc, *buffer, taken);
     if (strided != *buffer && (!isInit || readsInit))
       memref::CopyOp::create(rewriter, loc, *buffer, strided);
     if (isInit) {
@@ -396,23 +400,23 @@ static LogicalResult bufferizeDps(OpTy op, RewriterBase &rewriter, const Bufferi
 
 LogicalResult ContractOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                     BufferizationState &state) {
-  return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
+  return bufferizeDps(*this, rewriter, options, state, isDynamic() ? Strides::Any : Strides::Known, !getOverwrite());
 }
 LogicalResult ContractWidenedOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                            BufferizationState &state) {
-  return bufferizeDps(*this, rewriter, options, state, false, !getOverwrite());
+  return bufferizeDps(*this, rewriter, options, state, Strides::Known, !getOverwrite());
 }
 LogicalResult AttentionOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                      BufferizationState &state) {
-  return bufferizeDps(*this, rewriter, options, state, false, false);
+  return bufferizeDps(*this, rewriter, options, state, isDynamic() ? Strides::Any : Strides::Known, false);
 }
 LogicalResult FindRowsOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                     BufferizationState &state) {
-  return bufferizeDps(*this, rewriter, options, state, true, false);
+  return bufferizeDps(*this, rewriter, options, state, Strides::Dense, false);
 }
 LogicalResult CollectiveOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
                                       BufferizationState &state) {
-  return bufferizeDps(*this, rewriter, options, state, true, false);
+  return bufferizeDps(*this, rewriter, options, state, Strides::Dense, false);
 }
 
 LogicalResult CallOp::bufferize(RewriterBase &rewriter, const BufferizationOptions &options,
@@ -424,7 +428,7 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter, const BufferizationOptio
     FailureOr<Value> buffer = getBuffer(rewriter, operand.get(), options, state);
     if (failed(buffer))
       return failure();
-    Value contiguous = withStrides(rewriter, loc, *buffer, /*contiguous=*/true);
+    Value contiguous = withStrides(rewriter, loc, *buffer, Strides::Dense);
     if (isDpsInit(&operand)) {
       inits.push_back(*buffer);
       computed.push_back(contiguous);
@@ -451,10 +455,10 @@ LogicalResult StartOp::bufferize(RewriterBase &rewriter, const BufferizationOpti
   FailureOr<Value> init = getBuffer(rewriter, getInit(), options, state);
   if (failed(input) || failed(init))
     return failure();
-  Value contiguous = withStrides(rewriter, loc, *input, /*contiguous=*/true);
+  Value contiguous = withStrides(rewriter, loc, *input, Strides::Dense);
   if (contiguous != *input)
     memref::CopyOp::create(rewriter, loc, *input, contiguous);
-  Value begun = withStrides(rewriter, loc, *init, /*contiguous=*/true);
+  Value begun = withStrides(rewriter, loc, *init, Strides::Dense);
   StartOp::create(rewriter, loc, Type(), getIdAttr(), getAloneAttr(), contiguous, begun);
   replaceOpWithBufferizedValues(rewriter, *this, begun);
   return success();
@@ -485,7 +489,7 @@ LogicalResult ProbeOp::bufferize(RewriterBase &rewriter, const BufferizationOpti
   FailureOr<Value> input = getBuffer(rewriter, getInput(), options, state);
   if (failed(input))
     return failure();
-  Value contiguous = withStrides(rewriter, getLoc(), *input, /*contiguous=*/true);
+  Value contiguous = withStrides(rewriter, getLoc(), *input, Strides::Dense);
   if (contiguous != *input)
     memref::CopyOp::create(rewriter, getLoc(), *input, contiguous);
   ProbeOp::create(rewriter, getLoc(), getIdAttr(), contiguous);
