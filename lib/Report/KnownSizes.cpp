@@ -11,17 +11,43 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// Whether all quotients in a size are exact.
+static bool isExact(AffineExpr expr, ArrayRef<int64_t> sizes) {
+  auto binary = dyn_cast_or_null<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  if (!isExact(binary.getLHS(), sizes) || !isExact(binary.getRHS(), sizes))
+    return false;
+  if (binary.getKind() != AffineExprKind::FloorDiv)
+    return true;
+  std::optional<int64_t> a = evaluateSize(binary.getLHS(), sizes), b = evaluateSize(binary.getRHS(), sizes);
+  return !a || !b || *b == 0 || *a % *b == 0;
+}
+
+SmallVector<int64_t> KnownSizes::chooseSizes(func::FuncOp func, ArrayRef<Value> values, int64_t devices,
+                                             bool atBounds) const {
+  SmallVector<int64_t> given = getLikelySizes(func, devices, atBounds);
+  const bool areExact = llvm::all_of(values, [&](Value value) {
+    return llvm::all_of(dimsOf.lookup(value), [&](AffineExpr dim) { return isExact(dim, given); });
+  });
+  if (!areExact)
+    for (int64_t &size : given)
+      size = std::max(devices, size / devices * devices);
+  return given;
+}
+
 KnownSizes::KnownSizes(ModuleOp module, bool atBounds) {
   int64_t devices = 1;
   for (MeshOp mesh : getMeshesWithAxes(module))
     devices = std::max(devices, toMesh(mesh).numDevices());
   for (auto func : module.getOps<func::FuncOp>()) {
-    SmallVector<int64_t> given = getLikelySizes(func, devices, atBounds);
+    SmallVector<Value> values = findValues(func);
+    SmallVector<int64_t> given = chooseSizes(func, values, devices, atBounds);
     for (auto [argument, size] : llvm::zip_equal(getSizeArguments(func), given))
       sizes.push_back(
           {func.getName().str(), func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSizeAttr).str(), size});
     if (!given.empty())
-      setSizes(func, given);
+      setSizes(func, values, given);
   }
 }
 
@@ -32,7 +58,9 @@ KnownSizes::~KnownSizes() {
     func.setFunctionType(type);
 }
 
-void KnownSizes::setSizes(func::FuncOp func, ArrayRef<int64_t> given) {
+SmallVector<Value> KnownSizes::findValues(func::FuncOp func) {
+  if (getSizeArguments(func).empty())
+    return {};
   SymbolicSizes symbolic(func);
   SmallVector<Value> values;
   auto add = [&](Value value) {
@@ -50,6 +78,10 @@ void KnownSizes::setSizes(func::FuncOp func, ArrayRef<int64_t> given) {
     for (int64_t d = 0; d < cast<RankedTensorType>(value.getType()).getRank(); ++d)
       dims.push_back(symbolic.getDim(value, d));
   }
+  return values;
+}
+
+void KnownSizes::setSizes(func::FuncOp func, ArrayRef<Value> values, ArrayRef<int64_t> given) {
   for (Value value : values)
     setType(value, dimsOf[value], given);
   functionTypes.emplace_back(func, func.getFunctionType());

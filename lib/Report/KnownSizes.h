@@ -12,7 +12,7 @@ namespace mlir::spmd {
 class KnownSizes {
 public:
   /// The hints of sizes, else their upper bounds, else one element for each device; with `atBounds` the bounds come
-  /// first.
+  /// first. Sizes that the program cannot have become multiples of the devices.
   KnownSizes(ModuleOp module, bool atBounds);
   ~KnownSizes();
   KnownSizes(const KnownSizes &) = delete;
@@ -24,7 +24,12 @@ public:
   std::string getFormula(func::FuncOp func, ArrayRef<Value> values) const;
 
 private:
-  void setSizes(func::FuncOp func, ArrayRef<int64_t> given);
+  /// The values of unknown size of a function, whose dims are then known.
+  SmallVector<Value> findValues(func::FuncOp func);
+  /// The likely sizes; multiples of the devices near them if these do not divide what is sharded there: no call has
+  /// such sizes.
+  SmallVector<int64_t> chooseSizes(func::FuncOp func, ArrayRef<Value> values, int64_t devices, bool atBounds) const;
+  void setSizes(func::FuncOp func, ArrayRef<Value> values, ArrayRef<int64_t> given);
   void setType(Value value, ArrayRef<AffineExpr> dims, ArrayRef<int64_t> given);
 
   std::vector<ReportSize> sizes;
