@@ -161,8 +161,10 @@ static void solveWithin(const CostGraph &graph, const SolverOptions &options, co
 
   if (!peak.getColumns().empty())
     search.run();
-  setChoices(solution, graph, expand(search.getBest()));
   bool closed = search.getBound() >= search.getValue();
+  if (!closed || !factor) // bytes are not minimized
+    search.descend();
+  setChoices(solution, graph, expand(search.getBest()));
   solution.status = closed && factor ? SolverStatus::Optimal : SolverStatus::Gap;
   if (solution.status == SolverStatus::Optimal) {
     solution.lowerBound = solution.objective;

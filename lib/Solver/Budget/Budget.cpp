@@ -68,9 +68,11 @@ unsigned BudgetSearch::addColumn(ArrayRef<unsigned> choices) {
   problem.getMemory(choices, pool, column.memory);
   for (int64_t m : column.memory)
     column.peak = std::max(column.peak, m);
+  column.held = std::accumulate(column.memory.begin(), column.memory.end(), int64_t(0));
   columns.push_back(std::move(column));
   unsigned id = columns.size() - 1;
-  if ((isPeak() || columns[id].peak <= limit) && (best == kNoColumn || valueOf(columns[id]) < valueOf(columns[best])))
+  auto getRank = [&](unsigned of) { return std::pair(valueOf(columns[of]), columns[of].held); };
+  if ((isPeak() || columns[id].peak <= limit) && (best == kNoColumn || getRank(id) < getRank(best)))
     best = id;
   return id;
 }
@@ -401,79 +403,6 @@ BudgetSearch::Node BudgetSearch::getNode(ArrayRef<unsigned> of) const {
     node.allowed.push_back({v, std::move(allowed[v])});
   }
   return node;
-}
-
-void BudgetSearch::descend() {
-  unsigned n = problem.sizes.size();
-  std::vector<SmallVector<unsigned, 4>> edges(n), buffers(n);
-  for (auto [i, edge] : llvm::enumerate(problem.edges)) {
-    edges[edge.a].push_back(i);
-    edges[edge.b].push_back(i);
-  }
-  for (auto [i, buffer] : llvm::enumerate(problem.buffers)) {
-    buffers[buffer.a].push_back(i);
-    if (buffer.b != kNoVar)
-      buffers[buffer.b].push_back(i);
-  }
-  std::vector<unsigned> choices = columns[best].choices;
-  std::vector<int64_t> memory = columns[best].memory, price;
-  auto getBytes = [&](const Problem::Buffer &buffer) {
-    const Table &bytes = pool.get(buffer.bytes);
-    return buffer.b == kNoVar ? bytes.time[choices[buffer.a]]
-                              : bytes.time[size_t(choices[buffer.a]) * problem.sizes[buffer.b] + choices[buffer.b]];
-  };
-  auto hold = [&](unsigned v, int64_t sign) {
-    for (unsigned i : buffers[v]) {
-      const Problem::Buffer &buffer = problem.buffers[i];
-      if (int64_t bytes = sign * getBytes(buffer))
-        for (unsigned p = buffer.begin; p < buffer.end; ++p)
-          memory[p] += bytes;
-    }
-  };
-  auto fits = [&](unsigned v) {
-    return llvm::all_of(buffers[v], [&](unsigned i) {
-      const Problem::Buffer &buffer = problem.buffers[i];
-      return std::all_of(memory.begin() + buffer.begin, memory.begin() + buffer.end,
-                         [&](int64_t bytes) { return bytes <= limit; });
-    });
-  };
-  std::vector<unsigned> cheaper;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (unsigned v = 0; v < n && !clock.isOver(); ++v) {
-      price.assign(pool.get(problem.unary[v]).time.begin(), pool.get(problem.unary[v]).time.end());
-      for (unsigned i : edges[v]) {
-        const Problem::Edge &edge = problem.edges[i];
-        const Table &table = pool.get(edge.table);
-        for (unsigned c = 0; c < price.size(); ++c)
-          price[c] =
-              std::min(kInf, price[c] + (edge.a == v ? table.time[size_t(c) * problem.sizes[edge.b] + choices[edge.b]]
-                                                     : table.time[size_t(choices[edge.a]) * problem.sizes[v] + c]));
-      }
-      unsigned before = choices[v];
-      cheaper.clear();
-      for (unsigned c = 0; c < price.size(); ++c)
-        if (price[c] < price[before])
-          cheaper.push_back(c);
-      if (cheaper.empty())
-        continue;
-      llvm::stable_sort(cheaper, [&](unsigned x, unsigned y) { return price[x] < price[y]; });
-      hold(v, -1);
-      for (unsigned c : cheaper) {
-        choices[v] = c;
-        hold(v, 1);
-        if (fits(v)) {
-          changed = true;
-          break;
-        }
-        hold(v, -1);
-        choices[v] = before;
-      }
-      if (choices[v] == before)
-        hold(v, 1);
-    }
-  }
-  addColumn(choices);
 }
 
 void BudgetSearch::searchLarge() {

@@ -25,12 +25,16 @@ public:
     std::vector<unsigned> choices;
     int64_t price = 0, peak = 0;
     std::vector<int64_t> memory; // per point
+    int64_t held = 0;            // the sum of it, which breaks ties
   };
   /// A solution from elsewhere.
   void addSolution(llvm::ArrayRef<unsigned> choices) { addColumn(choices); }
   /// Runs until the optimum is proven, the optimality gap is reached or time is over. If the peak is minimized, also
   /// until it is at most `enough`, or proven to exceed it.
   void run(int64_t enough = -1);
+  /// Changes one variable of the best solution after the other (Descent.cpp), as long as that lowers the price within the
+  /// budget, or for the same price what is held.
+  void descend();
   /// Ends it after so many seconds of the clock where nothing within the budget was found until then.
   void setPatience(double seconds) { patience = seconds; }
   /// From elsewhere: no solution has a lower value.
@@ -94,8 +98,7 @@ private:
   class Relaxation;
   Relaxed relax(const Node &node, unsigned iterations, bool repair);
   void searchLarge();
-  /// Changes one variable of the best solution after the other, as long as that lowers the price within the budget.
-  void descend();
+  class Descent;
   /// Without `proves` the root is only a subproblem, so that its bound is not a bound of the problem.
   void branch(Node root, bool proves, unsigned maxNodes);
 

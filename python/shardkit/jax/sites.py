@@ -65,7 +65,8 @@ def _read_moved(
     known = program.find_moved(path, operands) | dict(read)
     for k, variable in enumerate(variables):
         if variable is not None and k in known:
-            yield f"{path}/in{k}", program.get_layout(known[k]), variable, program.get_move(known[k])
+            layout, move = program.read_moved(known[k], variable.aval.shape)
+            yield f"{path}/in{k}", layout, variable, move
 
 
 def _read_carried(path: str, eqn: Any, program: Program, values: dict[Any, Any]) -> Iterator[tuple[str, Layout | None, Any, Move | None]]:

@@ -195,20 +195,31 @@ class Program:
         return operands if [get_shape(v) for v in operands] == list(shapes) else []
 
     def find_moved(self, name: str, operands: Sequence[Operand]) -> dict[int, Any]:
-        """The values that operands of what has this name are moved to, right before it, by number."""
+        """The values that operands of what has this name are moved to, right before it, by number. It may have reshaped them before."""
         found: dict[int, list[Any]] = {}
         for op in self._ops.get(name, ()):
             for value in self._list_read(op):
                 source = self._get_source(value)
                 if source == value or self._makers[value][0].operation.block != op.operation.block or (layout := self.get_layout(value)) is None or layout == self.get_reduced(source):
                     continue
-                maker = tags.read(str(self._makers[source][0].location)) if source in self._makers else None
+                source = self._get_unshaped(source, name)
+                maker = self._get_name(source)
                 shaped = [k for k, operand in enumerate(operands) if operand.shape == get_shape(source)]
                 known = [k for k in shaped if operands[k].value is not None and operands[k].value == source]  # as in x * x
                 same = known or [k for k in shaped if operands[k].maker == maker] or shaped
                 for k in same if (known or len(same) == 1) and maker != name else ():
                     found.setdefault(k, []).append(value)
         return {k: values[0] for k, values in found.items() if all(self.get_layout(v) == self.get_layout(values[0]) for v in values)}
+
+    def _get_unshaped(self, value: Any, name: str) -> Any:
+        """What ops of this name reshape to a value, and do nothing else."""
+        while value in self._makers and self._makers[value][0].name in _RESHAPES and self._get_name(value) == name:
+            value = self._makers[value][0].operands[0]
+        return value
+
+    def _get_name(self, value: Any) -> str | None:
+        """The name of what makes a value."""
+        return tags.read(str(self._makers[value][0].location)) if value in self._makers else None
 
     def _list_read(self, op: Any) -> list[Any]:
         """What an op reads, inside of its regions too."""
@@ -223,8 +234,15 @@ class Program:
             value = self._makers[value][0].operands[0]
         return value
 
-    def get_move(self, value: Any) -> Move | None:
-        """The reshard that makes a value, if one does."""
+    def read_moved(self, value: Any, shape: Sequence[int]) -> tuple[Layout | None, Move | None]:
+        """The layout of a value and the reshard that makes it, if one does; as those of an operand of this shape."""
+        layout, move, own = self.get_layout(value), self._get_move(value), get_shape(value)
+        if own is None or own == tuple(shape):
+            return layout, move
+        steps = [regroup(step, own, shape) for step in move.steps] if move else []
+        return layout and regroup(layout, own, shape), move and Move(move.number, tuple(step for step in steps if step) if all(steps) else ())
+
+    def _get_move(self, value: Any) -> Move | None:
         source = self._get_source(value)
         if source == value:
             return None
@@ -239,6 +257,8 @@ class Program:
 
 
 _TRANSPARENT = ("spmd.reshard", "spmd.with_sharding_constraint")
+
+_RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape")
 
 _INITIAL = ("tensor.empty", "linalg.fill")
 """What ops write into; those of several equations are one."""

@@ -144,9 +144,10 @@ class _Planner:
             found |= {site: layout for site, (layout, _) in (each[0].items() if each else ()) if all(site in e and e[site][0] == layout for e in each)}
             moved = program.find_moved(name, [Operand(makers.get(v), get_shape(v), known.get(v)) for v in op.operands]) if op.name != "func.call" else {}
             for k, value in moved.items():
-                if (layout := program.get_layout(value)) and layout.is_common:
+                layout, move = program.read_moved(value, get_shape(op.operands[k]) or ())
+                if layout and layout.is_common:
                     found.setdefault(f"{name}/in{k}", layout)
-                    self._moves[f"{name}/in{k}"] = program.get_move(value)
+                    self._moves[f"{name}/in{k}"] = move
             if len(each) == 1:
                 self._moves |= {site: move for site, (_, move) in each[0].items() if move is not None}
         return found
@@ -278,7 +279,7 @@ def _read_counterpart(name: str, op: Any, values: Sequence[Any], program: Progra
     shapes = _get_shapes(op.results)
     made = [k for k, shape in enumerate(shapes) if shape and not _is_unchanged(op, k)]
     operands = program.find_operands(values, _get_shapes(op.operands)) if op.name in CONTRACTIONS else []
-    found = [(f"{name}/in{k}", program.get_layout(v), program.get_move(v)) for k, v in enumerate(operands)]
+    found = [(f"{name}/in{k}", *program.read_moved(v, get_shape(v) or ())) for k, v in enumerate(operands)]
     found += [(f"{name}/out{k}", program.get_reduced(v), None) for k, v in zip(made, values, strict=True)]
     if op.name == "stablehlo.while":
         found += [(f"{name}/result{k}", program.get_layout(v), None) for k, v in zip(made, values, strict=True)]
