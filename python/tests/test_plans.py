@@ -418,6 +418,20 @@ def test_bytes():
     assert count_bytes(plan) == (5636, 5636)
 
 
+def test_moved_indices():
+    """Rows and indices that are gathered for a scatter: the op reshapes the indices before they are moved."""
+
+    def update(table, tokens, rows):
+        return table.at[tokens[:, None]].add(rows, mode="promise_in_bounds")
+
+    args = jnp.ones((256, 32)), jnp.arange(16) % 8, jnp.ones((16, 1, 32))
+    pins = {"arg0": ["model", None], "arg1": ["data"], "arg2": ["data", None, None]}
+    costs = {"alpha": [1e-9, 1e-9], "beta": [1e-10, 1e-10]}
+    plan = shardkit.plan_stablehlo(jax.jit(update, donate_argnums=0).lower(*args).as_text(), mesh=dict(MESH.shape), pins=pins, costs=costs)
+    received, expected = count_bytes(plan)
+    assert received == expected > 0, (received, expected)
+
+
 def count_bytes(plan):
     """What the plan has a device receive, and what XLA's program of its module does."""
     report = json.loads(plan.report(format="json"))

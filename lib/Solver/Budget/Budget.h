@@ -32,8 +32,8 @@ public:
   /// Runs until the optimum is proven, the optimality gap is reached or time is over. If the peak is minimized, also
   /// until it is at most `enough`, or proven to exceed it.
   void run(int64_t enough = -1);
-  /// Changes one variable of the best solution after the other (Descent.cpp), as long as that lowers the price within the
-  /// budget, or for the same price what is held.
+  /// Changes one variable of the best solution after the other (Descent.cpp), as long as that lowers the price within
+  /// the budget, or for the same price what is held.
   void descend();
   /// Ends it after so many seconds of the clock where nothing within the budget was found until then.
   void setPatience(double seconds) { patience = seconds; }

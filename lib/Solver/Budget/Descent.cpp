@@ -41,8 +41,8 @@ private:
 };
 
 BudgetSearch::Descent::Descent(const BudgetSearch &search, const Column &column)
-    : problem(search.problem), pool(search.pool), clock(search.clock), limit(search.limit),
-      edges(problem.sizes.size()), buffers(problem.sizes.size()), choices(column.choices), memory(column.memory) {
+    : problem(search.problem), pool(search.pool), clock(search.clock), limit(search.limit), edges(problem.sizes.size()),
+      buffers(problem.sizes.size()), choices(column.choices), memory(column.memory) {
   for (auto [i, edge] : llvm::enumerate(problem.edges)) {
     edges[edge.a].push_back(i);
     edges[edge.b].push_back(i);

@@ -498,6 +498,26 @@ TEST(SolverTest, SolutionsWithinBudgetMayCostFarMore) {
   }
 }
 
+// Times too large to be one number with their bytes. At the first point there is room for either choice of `v`, which
+// cost the same as long as `w` takes the cheap one.
+TEST(SolverTest, WithinBudgetTiesHoldLess) {
+  constexpr int64_t kDear = int64_t(1) << 41;
+  CostGraph graph;
+  unsigned v = graph.addVariable(2), w = graph.addVariable(2), x = graph.addVariable(2);
+  graph.addCost(v, w, graph.addTable({{0, 0}, {0, 0}, {0, 0}, {1, 0}}));
+  graph.addCost(w, graph.addTable({{0, 0}, {2 * kDear, 0}}));
+  graph.addCost(x, graph.addTable({{0, 0}, {kDear, 0}}));
+  graph.addBuffer(0, 1, v, graph.addBytes({100, 10}));
+  graph.addBuffer(1, 2, w, graph.addBytes({50, 1}));
+  graph.addBuffer(1, 2, x, graph.addBytes({200, 10}));
+  for (int64_t entries : {0, 1 << 16}) {
+    SolverOptions options;
+    options.directJoinEntries = entries;
+    options.budget = 150;
+    EXPECT_EQ(solve(graph, options).choices, (std::vector<unsigned>{1, 0, 1}));
+  }
+}
+
 // The search for graphs that are too large to eliminate, on small graphs: its bounds must hold,
 // though it need not find the optimum.
 TEST(SolverTest, LargeSearchIsSoundOnSmallGraphs) {
