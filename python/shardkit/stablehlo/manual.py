@@ -16,6 +16,7 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from .builder import Attributes, Builder, element, fail, i32, i64s, is_unsigned, replace, shape_of, signless, walk
+from .ragged import expand_ragged
 
 _PREFIX = "shardkit_manual_"
 
@@ -26,6 +27,7 @@ def outline(module: ir.Module) -> int:
         found = [op for op in walk(module.operation) if op.name == "sdy.manual_computation"]
         if not found:
             return 0
+        expand_ragged(module)
         functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
         for op in reversed(found):
             _inline_calls(op, functions)
