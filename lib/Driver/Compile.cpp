@@ -190,6 +190,10 @@ LogicalResult Compilation::compileModule(llvm::SourceMgr &sources, MLIRContext &
                        isBundle ? &bundle.certificate : nullptr, isBundle && options.proof)))
     return failedWith("cannot be compiled");
   isFinal = !hasTimedOut(*module);
+  if (request.emit == "local") {
+    module->print(llvm::outs());
+    return success();
+  }
   if (!request.emit.empty())
     reference = nullptr;
   if (failed(lower(*module)) || (reference && failed(lower(*reference))))

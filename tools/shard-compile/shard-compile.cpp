@@ -15,7 +15,7 @@ using namespace mlir;
 namespace cl = llvm::cl;
 
 namespace {
-enum class EmitStage { None, Tensor, MemRef, LLVM, LLVMIR };
+enum class EmitStage { None, Local, Tensor, MemRef, LLVM, LLVMIR };
 } // namespace
 SHARDKIT_ENUM_OPTION(EmitStage)
 
@@ -23,12 +23,14 @@ static cl::OptionCategory category("shard-compile");
 static cl::opt<std::string> input(cl::Positional, cl::desc("<IR file>"), cl::init("-"), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Directory of the bundle"), cl::value_desc("bundle"),
                                    cl::cat(category));
-static cl::opt<EmitStage> emitStage("emit", cl::desc("Print IR instead of writing a bundle"),
-                                    cl::values(clEnumValN(EmitStage::Tensor, "tensor", "fused and tiled, on tensors"),
-                                               clEnumValN(EmitStage::MemRef, "memref", "on buffers"),
-                                               clEnumValN(EmitStage::LLVM, "llvm", "in LLVM dialect"),
-                                               clEnumValN(EmitStage::LLVMIR, "llvm-ir", "LLVM IR, optimized")),
-                                    cl::init(EmitStage::None), cl::cat(category));
+static cl::opt<EmitStage>
+    emitStage("emit", cl::desc("Print IR instead of writing a bundle"),
+              cl::values(clEnumValN(EmitStage::Local, "local", "the program of a device, not lowered"),
+                         clEnumValN(EmitStage::Tensor, "tensor", "fused and tiled, on tensors"),
+                         clEnumValN(EmitStage::MemRef, "memref", "on buffers"),
+                         clEnumValN(EmitStage::LLVM, "llvm", "in LLVM dialect"),
+                         clEnumValN(EmitStage::LLVMIR, "llvm-ir", "LLVM IR, optimized")),
+              cl::init(EmitStage::None), cl::cat(category));
 static cl::opt<std::string> cacheDirectory(
     "cache", cl::ValueOptional, cl::value_desc("directory"), cl::cat(category),
     cl::desc("Keep bundles there, and take them from there; without a directory: SHARDKIT_CACHE, else the user's"));
@@ -55,7 +57,7 @@ static int compile(const spmd::CompileOptionSet &options) {
   auto cache = openCache(message);
   if (failed(cache))
     return fail(message);
-  static constexpr StringLiteral stages[] = {"", "tensor", "memref", "llvm", "llvm-ir"};
+  static constexpr StringLiteral stages[] = {"", "local", "tensor", "memref", "llvm", "llvm-ir"};
   spmd::CompileRequest request;
   request.options = std::move(*read);
   request.output = output;

@@ -31,7 +31,7 @@ struct CompileRequest {
   std::vector<BundleFile> *files = nullptr;
   /// If not null, bundles are kept and looked up there.
   const BundleCache *cache = nullptr;
-  /// Print IR to standard output instead of writing a bundle: "tensor", "memref", "llvm" or "llvm-ir".
+  /// Print IR to standard output instead of writing a bundle: "local", "tensor", "memref", "llvm" or "llvm-ir".
   std::string emit;
   /// If not null, ends the compilation as soon as it is set: no further pass runs.
   const int32_t *cancel = nullptr;

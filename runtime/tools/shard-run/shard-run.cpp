@@ -477,8 +477,11 @@ int Runner::compareSuite(const std::vector<std::string> &runs) {
       size_t alsoEnd = std::min(digests.find('\n', also), digests.size());
       std::string wanted = known->substr(at, end - at), got = digests.substr(also, alsoEnd - also);
       ++results;
-      if (wanted != got && ++bad <= 20 && isFirst())
-        std::printf("MISMATCH %s %s\n", path.c_str(), got.substr(0, got.rfind(' ')).c_str());
+      if (wanted != got) {
+        ++bad;
+        if (isFirst())
+          std::printf("MISMATCH %s %s\n", path.c_str(), got.substr(0, got.rfind(' ')).c_str());
+      }
       at = std::min(end + 1, known->size());
       also = std::min(alsoEnd + 1, digests.size());
     }
