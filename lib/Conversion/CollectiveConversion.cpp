@@ -191,6 +191,18 @@ static LogicalResult convertBroadcasts(CollectiveEmitter &emitter) {
   return success();
 }
 
+/// Upstream lowers bitcasts of arith alone.
+static void expandBitcasts(ModuleOp module) {
+  module.walk([](tensor::BitcastOp op) {
+    if (!getElementTypeOrSelf(op.getSource()).isSignlessIntOrFloat() ||
+        !getElementTypeOrSelf(op).isSignlessIntOrFloat())
+      return;
+    OpBuilder b(op);
+    op.replaceAllUsesWith(arith::BitcastOp::create(b, op.getLoc(), op.getType(), op.getSource()).getResult());
+    op.erase();
+  });
+}
+
 LogicalResult spmd::convertCollectives(CollectiveEmitter &emitter) {
   ModuleOp module = emitter.getModule();
   for (auto func : module.getOps<func::FuncOp>())
@@ -199,6 +211,7 @@ LogicalResult spmd::convertCollectives(CollectiveEmitter &emitter) {
   if (failed(convertBroadcasts(emitter)) || failed(expandBroadcasts(module, emitter.getMeshes())))
     return failure();
   expandSorts(module);
+  expandBitcasts(module);
   // The walk below visits the collectives of a body where they are then.
   SmallVector<StartOp> starts;
   module.walk([&](StartOp start) { starts.push_back(start); });

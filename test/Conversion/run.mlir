@@ -4,12 +4,12 @@
 // REQUIRES: mpi
 // RUN: shard-compile %s --emit=local | FileCheck %s --check-prefix=LOCAL
 // RUN: rm -rf %t && mkdir %t && env SK_RECORD=%t/suite shard-run %s --random-inputs=3 --verify=exact
-// RUN: %shardkit_src/scripts/embed-suite %t/suite shard,calls,mpi --expect=8 --jobs=1 | FileCheck %s
-// CHECK: shard: 1 runs, 9 functions, 10 results, 10 equal bit by bit
+// RUN: %shardkit_src/scripts/embed-suite %t/suite shard,calls,mpi --expect=9 --jobs=1 | FileCheck %s
+// CHECK: shard: 1 runs, 10 functions, 11 results, 11 equal bit by bit
 // CHECK-NEXT: 0 functions refused
-// CHECK-NEXT: calls: 1 runs, 8 functions, 9 results, 9 equal bit by bit
+// CHECK-NEXT: calls: 1 runs, 9 functions, 10 results, 10 equal bit by bit
 // CHECK-NEXT: 1 functions refused: 1 with tensor.gather, which upstream does not lower
-// CHECK-NEXT: mpi: 1 runs, 8 functions, 9 results, 9 equal bit by bit
+// CHECK-NEXT: mpi: 1 runs, 9 functions, 10 results, 10 equal bit by bit
 // CHECK-NEXT: 1 functions refused: 1 with tensor.gather, which upstream does not lower
 
 // LOCAL: module attributes {spmd.phase = "final"}
@@ -99,4 +99,11 @@ func.func @rows(%a: tensor<12x4xi32> {spmd.sharding = #spmd.sharding<@pod, [{}, 
   %rows = arith.constant dense<[[1], [7], [2]]> : tensor<3x1xindex>
   %0 = tensor.gather %a[%rows] gather_dims([0]) : (tensor<12x4xi32>, tensor<3x1xindex>) -> tensor<3x1x4xi32>
   return %0 : tensor<3x1x4xi32>
+}
+
+// A bitcast of tensor, which upstream does not lower, becomes one of arith.
+func.func @bits(%a: tensor<6x4xi32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}]>})
+    -> (tensor<6x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{}, {}]>}) {
+  %0 = tensor.bitcast %a : tensor<6x4xi32> to tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
 }
