@@ -59,6 +59,12 @@ def plan(text, mesh, options):
         cli._plan_stablehlo = plan_stablehlo
 
 
+def list_meshes(text, wanted):
+    """The mesh that a module has, else those that are wanted."""
+    own = re.search(r'sdy\.mesh @\w+ = <\[(".+?)\]', text)
+    return [own[1].replace('"', "").replace(" ", "")] if own else wanted
+
+
 def name_op(path):
     """An op of JAX by the last part of its name: `jit(step)/while/body/reduce_sum` is reduce_sum."""
     return path.rstrip("/").rpartition("/")[2].strip('"') or "?"
@@ -115,7 +121,7 @@ def main():
     for group in options.group or ("models", "examples"):
         for name, function, args in globals()[group](lambda n: not options.model or n in options.model):
             text = (function if hasattr(function, "lower") else jax.jit(function)).lower(*args).as_text(debug_info=True)
-            for mesh in options.mesh or MESHES:
+            for mesh in list_meshes(text, options.mesh or MESHES):
                 start = time.monotonic()
                 planned, found = plan(text, mesh, options.options)
                 seconds = time.monotonic() - start
