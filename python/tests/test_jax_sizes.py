@@ -204,6 +204,15 @@ def test_ops() -> None:
         "cumulative": lambda x: (jnp.cumsum(x, 1), jnp.cumsum(x, 2), jnp.cumprod(x, 0), jax.lax.cummax(x, 1, reverse=True)),
         "scan": lambda x: jax.lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(x.shape[1:]), x),
         "updates": lambda x: jnp.asarray(x).at[:, jnp.arange(1)].add(2.0).at[:, -1, 1].multiply(3.0),
+        "rolls": lambda x: (jnp.roll(x, 1, 1), jnp.roll(x, -1, 1), jnp.roll(x, 2, 2)),
+        "windows": lambda x: (
+            jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 3, 1), (1, 1, 1), "SAME"),
+            jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 2, 1), (1, 1, 1), "VALID"),
+            jax.grad(lambda x: (jax.lax.reduce_window(x, 0.0, jax.lax.add, (2, 3, 1), (1, 1, 1), "SAME") ** 2).sum())(x),
+        ),
+        "copies": lambda x: (jnp.tile(x, (1, 2, 1)), jnp.repeat(x, 2, axis=1), jnp.stack([x[:, :-1], x[:, 1:]], 2)),
+        "numbers": lambda x: (jax.nn.one_hot(x[..., 0].astype(jnp.int32), 3), x + jax.random.normal(jax.random.key(0), x.shape), jnp.nextafter(x, x + 1)),
+        "segments": lambda x: jax.ops.segment_sum(x.reshape(-1, 6), jnp.abs(x[..., 0].reshape(-1)).astype(jnp.int32), 3),
         "trips": lambda x: jax.lax.fori_loop(0, x.shape[1], lambda i, c: c * 0.5 + jnp.asarray(x)[:, i], x[:, 0]),
     }
     for name, function in cases.items():
@@ -250,8 +259,9 @@ def test_experts() -> None:
 def test_errors() -> None:
     (n,) = symbolic_shape("n", constraints=["n <= 8"])
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((2 * n,), jnp.float32)), r"dim 0 of x is 2\*n, expected a number or one name")
-    windows = lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (3,), (1,), "VALID")
+    windows = lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (2,), (2,), "VALID")
     check_error(lambda: shardkit.import_jax(windows, jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*reduce_window of sizes that only the run knows has no lowering")
+    check_error(lambda: shardkit.import_jax(lambda x: x[::2], jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*a size is a quotient")
 
 
 if __name__ == "__main__":

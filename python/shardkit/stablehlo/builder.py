@@ -157,6 +157,13 @@ class Builder:
         number = self.value("tensor.extract", [scalar], element(scalar))
         return self.value("tensor.splat", [number, *sizes], ir.RankedTensorType.get(shape, element(scalar)))
 
+    def fill(self, number: str, like: ir.Value, kind: ir.Type | None = None) -> ir.Value:
+        """A number as a tensor of the shape of another, and of its element type, or of `kind`."""
+        kind = kind or element(like)
+        if ir.RankedTensorType(like.type).has_static_shape:
+            return self.splat(number, ir.RankedTensorType.get(shape_of(like), kind))
+        return self.spread(self.splat(number, ir.RankedTensorType.get([], kind)), like)
+
     def pad(self, value: ir.Value, fill: ir.Value, low: Sequence[int], high: Sequence[int], between: Sequence[int]) -> ir.Value:
         """`low` and `high` may be negative: then they crop."""
         dynamic = ir.ShapedType.get_dynamic_size()
@@ -251,6 +258,21 @@ def replace(op: ir.Operation, values: Iterable[ir.Value]) -> None:
     op.erase()
 
 
+def inline_call(call: ir.Operation, functions: Mapping[str, ir.Operation]) -> None:
+    """Puts the body of a function, which has one block, in place of a call."""
+    block = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].regions[0].blocks[0]
+    known = dict(zip(block.arguments, call.operands))
+    *ops, terminator = list(block.operations)
+    for op in ops:
+        made = op.operation.clone(ip=ir.InsertionPoint(call))
+        for inner in [made, *walk(made)]:
+            for i, operand in enumerate(inner.operands):
+                if operand in known:
+                    inner.operands[i] = known[operand]
+        known.update(zip(op.results, made.results))
+    replace(call, [known[v] for v in terminator.operands])
+
+
 def attribute_names(op: ir.Operation) -> list[str]:
     return [a if isinstance(a, str) else a.name for a in op.attributes]
 
@@ -262,7 +284,7 @@ def apply_body(b: Builder, op: ir.Operation, values: Sequence[ir.Value]) -> list
     known = dict(zip(block.arguments, values))
 
     def get(value: ir.Value) -> ir.Value:
-        return known[value] if value in known else b.broadcast(value, shape, [])
+        return known[value] if value in known else b.spread(value, values[0])
 
     *body, terminator = list(block.operations)
     for inner in body:
@@ -271,7 +293,7 @@ def apply_body(b: Builder, op: ir.Operation, values: Sequence[ir.Value]) -> list
             raise fail(op, f"the region of {op.name} holds {name}", "elementwise ops")
         if name == "stablehlo.constant":
             scalar = b.value(name, [], inner.results[0].type, {"value": inner.attributes["value"]})
-            known[inner.results[0]] = b.broadcast(scalar, shape, [])
+            known[inner.results[0]] = b.spread(scalar, values[0])
             continue
         types = [ir.RankedTensorType.get(shape, element(r)) for r in inner.results]
         attributes = {a: inner.attributes[a] for a in attribute_names(inner.operation)}

@@ -15,7 +15,7 @@ from typing import Any, Sequence
 import numpy as np
 from jaxlib.mlir import ir
 
-from .builder import Attributes, Builder, element, fail, i32, i64s, is_unsigned, replace, shape_of, signless, walk
+from .builder import Attributes, Builder, element, fail, i32, i64s, inline_call, is_unsigned, replace, shape_of, signless, walk
 from .ragged import expand_ragged
 
 _PREFIX = "shardkit_manual_"
@@ -77,17 +77,7 @@ def _inline_calls(root: ir.Operation, functions: dict[str, Any]) -> None:
     """What a body calls may hold collectives, which need to know where they stand."""
     while calls := [op for op in walk(root) if op.name == "func.call"]:
         for call in calls:
-            block = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value].regions[0].blocks[0]
-            known = dict(zip(block.arguments, call.operands))
-            *ops, terminator = list(block.operations)
-            for op in ops:
-                made = op.operation.clone(ip=ir.InsertionPoint(call))
-                for inner in [made, *walk(made)]:
-                    for i, operand in enumerate(inner.operands):
-                        if operand in known:
-                            inner.operands[i] = known[operand]
-                known.update(zip(op.results, made.results))
-            replace(call, [known[v] for v in terminator.operands])
+            inline_call(call, functions)
 
 
 def erase_unused(module: ir.Module, functions: dict[str, Any]) -> None:

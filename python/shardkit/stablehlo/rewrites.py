@@ -59,15 +59,15 @@ def rewrite_convert(op: ir.Operation) -> None:
     b = Builder(op)
 
     def c(number: float) -> ir.Value:
-        return b.splat(repr(float(number)), x.type)
+        return b.fill(repr(float(number)), x)
 
     number = b.select(b.compare("EQ", "FLOAT", x, x), x, c(0))
     inside = b.value("stablehlo.clamp", [c(max(low, -int(largest))), number, c(top)], x.type)
     result = b.value("stablehlo.convert", [inside], type)
     if top < high:
-        result = b.select(b.compare("GT", "FLOAT", number, c(top)), b.splat(str(high), type), result)
+        result = b.select(b.compare("GT", "FLOAT", number, c(top)), b.fill(str(high), result), result)
     if -largest > low:
-        result = b.select(b.compare("LT", "FLOAT", number, c(-largest)), b.splat(str(low), type), result)
+        result = b.select(b.compare("LT", "FLOAT", number, c(-largest)), b.fill(str(low), result), result)
     replace(op, [result])
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from ..size_exprs import ONE, SizeExpr, group_dims, multiply
-from .builder import Builder, element, fail, get_location_text, is_float, owner, replace, shape_of, walk
+from .builder import Builder, element, fail, get_location_text, inline_call, is_float, owner, replace, shape_of, walk
 from .lookups import accumulate, gather, reverse
 from .sorting import sort_descending
-from .windows import find_length, has_form, rewrite_convolution, rewrite_pooling
+from .windows import find_length, find_pooled, has_form, rewrite_convolution, rewrite_pooling
 
 _DYNAMIC = -(2**63)
 _MARK = "jax.global_constant"
@@ -45,6 +45,7 @@ class Sizes:
     def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]], bounds: Mapping[str, tuple[int, int]] = {}):
         self.module, self.func, self.bounds = module, func, bounds
         self.functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
+        self._inline_scalar_calls()
         self.calls: dict[str, list[ir.Operation]] = {}
         for op in walk(module.operation):
             if op.name == "func.call":
@@ -59,6 +60,18 @@ class Sizes:
         arguments = list(func.regions[0].blocks[0].arguments)[takes_sizes(func) :]
         for argument, shape in zip(arguments, shapes, strict=True):
             self.known[argument] = [SizeExpr.number(n) if isinstance(n, int) else SizeExpr.name(n) for n in shape]
+
+    def _inline_scalar_calls(self) -> None:
+        """Quotients and remainders of sizes, which are functions."""
+
+        def is_scalar(value: ir.Value) -> bool:
+            type = value.type
+            return isinstance(type, ir.RankedTensorType) and not ir.RankedTensorType(type).shape and isinstance(ir.RankedTensorType(type).element_type, ir.IntegerType)
+
+        with self.module.context, ir.Location.unknown():
+            while calls := [op for op in walk(self.module.operation) if op.name == "func.call" and all(map(is_scalar, [*op.operands, *op.results]))]:
+                for call in calls:
+                    inline_call(call, self.functions)
 
     # --- what sizes are ---
 
@@ -102,21 +115,26 @@ class Sizes:
             flags = self._compare(op.operands[0])
             choices = zip(flags, self.evaluate(op.operands[1]), self.evaluate(op.operands[2]), own, strict=True)
             return [other if flag is None else a if flag else b for flag, a, b, other in choices]
-        if op.name not in (*_ARITHMETIC, *_LIMITS):
+        if op.name not in (*_ARITHMETIC, *_LIMITS, *_QUOTIENTS):
             return own
         columns = zip(*(self.evaluate(v) for v in op.operands), strict=True)
         return [self._compute(op.name, column) or other for column, other in zip(columns, own)]
 
     def _compute(self, name: str, operands: Sequence[SizeExpr]) -> SizeExpr | None:
-        if name in _LIMITS:
-            return _LIMITS[name](self, *operands)
+        for computed in (_LIMITS, _QUOTIENTS):
+            if name in computed:
+                return computed[name](self, *operands)
         a, b = operands
         return a * b if name == "stablehlo.multiply" else a + b if name == "stablehlo.add" else a - b
 
     def _compare(self, flag: ir.Value) -> list[bool | None]:
+        """Whether conditions hold; None where that depends on data, or bounds do not decide."""
         op, count = owner(flag), (shape_of(flag) or [1])[0]
         if op is not None and op.name == "stablehlo.broadcast_in_dim":
             return self._compare(op.operands[0]) * count
+        if op is not None and op.name in ("stablehlo.and", "stablehlo.or", "stablehlo.compare") and str(element(op.operands[0])) == "i1":
+            pairs = zip(*(self._compare(v) for v in op.operands), strict=True)
+            return [None if x is None or y is None else _join(op, x, y) for x, y in pairs]
         found = re.search(r"\b(EQ|NE|LT|LE|GT|GE)\b", str(op.attributes["comparison_direction"])) if op is not None and op.name == "stablehlo.compare" else None
         if op is None or not found:
             return [None] * count
@@ -143,6 +161,28 @@ class Sizes:
 
     def smaller(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
         return b if self._is_at_least(a, b) else a if self._is_at_least(b, a) else None
+
+    def quotient(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
+        """Rounded to zero."""
+        if a.known is not None and b.known:
+            size = abs(a.known) // abs(b.known)
+            return SizeExpr.number(size if (a.known < 0) == (b.known < 0) else -size)
+        if self._is_within(a, b):
+            return SizeExpr.number(0)
+        return a.divide(b)
+
+    def remainder(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
+        """With the sign of `a`."""
+        found = self.quotient(a, b)
+        return None if found is None else a - found * b
+
+    def _is_within(self, a: SizeExpr, b: SizeExpr) -> bool:
+        """-b < a < b"""
+        return bool(self._is_at_least(b, a + ONE) and self._is_at_least(a + b, ONE))
+
+    def sign(self, a: SizeExpr) -> SizeExpr | None:
+        low, high = self._find_range(a)
+        return SizeExpr.number(1) if low > 0 else SizeExpr.number(-1) if high < 0 else SizeExpr.number(0) if low == high == 0 else None
 
     def clamp(self, low: SizeExpr, x: SizeExpr, high: SizeExpr) -> SizeExpr | None:
         below = self.smaller(x, high)
@@ -225,6 +265,11 @@ class Sizes:
                 others[name] if name in others else find_length(op, int(name), image[name]) if shape_of(value)[d] == _DYNAMIC else SizeExpr.number(shape_of(value)[d])
                 for d, name in enumerate(parts[2])
             ]
+        if op.name == "stablehlo.reduce_window" and len(op.operands) == 2 and self._find_cumulative(op) is None:
+            return [find_pooled(op, d, s) for d, s in enumerate(self.shape(op.operands[0]))]
+        if op.name == "stablehlo.pad":
+            low, high, between = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))
+            return [s + (s - ONE) * SizeExpr.number(n) + SizeExpr.number(l + h) for s, l, h, n in zip(self.shape(op.operands[0]), low, high, between)]
         if op.name in ("stablehlo.while", "stablehlo.sort"):
             return self.shape(op.operands[list(op.results).index(value)])
         if op.name == "stablehlo.slice":
@@ -309,7 +354,10 @@ class Sizes:
             return b.value(_ARITHMETIC[op.name], [self.emit(b, v) for v in op.operands], i32)
         if op is None or op.name == "stablehlo.get_dimension_size":
             return b.value("tensor.extract", [value], i32)
-        raise fail(op, f"{op.name} computes a size", "sums, differences and products of sizes")
+        found = self.evaluate(value)[0]
+        if any(name.startswith(_DATA) for name in found.names):
+            raise fail(self._find_line(b.ip.ref_operation), "a size is a quotient, or another one that bounds do not decide", "sums, differences and products of sizes")
+        return b.value("arith.index_cast", [self.write(b, found, op)], i32)
 
     def rewrite(self) -> None:
         """Shapes become `tensor.from_elements`, and reshapes those of tensor."""
@@ -423,7 +471,7 @@ class Sizes:
             static = ", ".join(str(_DYNAMIC if s.known is None else s.known) for s in result)
             attributes = {"reassociation": spell([dims for _, dims in groups]), "static_output_shape": f"array<i64: {static}>"}
             value = b.value("tensor.expand_shape", [value, *sizes], get_type(result), attributes)
-        replace(op, [value])
+        self._replace(op, value)
 
     def _slice(self, op: ir.Operation) -> None:
         """Becomes a slice of tensor, or one that is inserted."""
@@ -434,10 +482,12 @@ class Sizes:
             operands = [op.operands[1], op.operands[0]]
         static: dict[str, list[int]] = {"static_offsets": [], "static_sizes": [], "static_strides": [1] * len(sizes)}
         counts = [1] * len(operands)
+        part = ir.RankedTensorType((operands[0] if is_update else op.results[0]).type)
         for name, entries in (("static_offsets", offsets), ("static_sizes", sizes)):
             made = []
             for d, entry in enumerate(entries):
-                if isinstance(entry, SizeExpr) and entry.known is not None:
+                # A size that the type does not state stays an operand.
+                if isinstance(entry, SizeExpr) and entry.known is not None and (name == "static_offsets" or not part.is_dynamic_dim(d)):
                     static[name].append(entry.known)
                     continue
                 static[name].append(_DYNAMIC)
@@ -446,7 +496,7 @@ class Sizes:
             counts.append(len(made))
         attributes = {n: f"array<i64: {', '.join(map(str, v))}>" for n, v in static.items()}
         attributes["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, [*counts, 0]))}>"
-        replace(op, [b.value("tensor.insert_slice" if is_update else "tensor.extract_slice", operands, op.results[0].type, attributes)])
+        self._replace(op, b.value("tensor.insert_slice" if is_update else "tensor.extract_slice", operands, op.results[0].type, attributes))
 
     def _top_k(self, op: ir.Operation) -> None:
         """A sort of the rows with their indices, of which the first elements are kept."""
@@ -502,6 +552,15 @@ class Sizes:
 
 
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
+
+def _join(op: ir.Operation, a: bool, b: bool) -> bool:
+    """The and, or, or comparison of conditions."""
+    if op.name == "stablehlo.compare":
+        return (a != b) == ("NE" in str(op.attributes["comparison_direction"]))
+    return a and b if op.name == "stablehlo.and" else a or b
+
+
+_QUOTIENTS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.divide": Sizes.quotient, "stablehlo.remainder": Sizes.remainder, "stablehlo.sign": Sizes.sign}
 
 
 _WINDOWS: dict[str, Callable[[ir.Operation, Sequence[ir.Value]], None]] = {

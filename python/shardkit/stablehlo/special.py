@@ -83,11 +83,11 @@ class _Functions:
     """Builds ops on values of one type before an op."""
 
     def __init__(self, op: ir.Operation, type: ir.Type):
-        self.b, self.type = Builder(op), type
+        self.b, self.type, self.like = Builder(op), type, op.operands[0]
         self.is_double = str(ir.RankedTensorType(type).element_type) == "f64"
 
     def take(self, number: Any) -> _Number:
-        return number if isinstance(number, _Number) else _Number(self, self.b.splat(_spell(number, self.type), self.type))
+        return number if isinstance(number, _Number) else _Number(self, self.b.fill(_spell(number, self.type), self.like, self.type.element_type))
 
     def op(self, name: str, *numbers: Any) -> _Number:
         return _Number(self, self.b.value(name, [self.take(n).value for n in numbers], self.type))
@@ -163,12 +163,13 @@ def rewrite_next_after(op: ir.Operation) -> None:
     def compare(direction: str, left: ir.Value, right: ir.Value) -> ir.Value:
         return b.compare(direction, "FLOAT", left, right)
 
-    bits = ir.RankedTensorType.get(type.shape, ir.IntegerType.get_signless(width))
-    zero, one = b.splat("0.0", type), b.splat("1", bits)
+    word = ir.IntegerType.get_signless(width)
+    bits = ir.RankedTensorType.get(type.shape, word)
+    zero, one = b.fill("0.0", x), b.fill("1", x, word)
     is_up = compare("GT", y, x)
     is_away = b.compare("EQ", "UNSIGNED", is_up, compare("GT", x, zero))
-    step = b.select(is_away, one, b.splat("-1", bits))
-    smallest = b.select(is_up, one, b.splat(str(1 - 2 ** (width - 1)), bits))
+    step = b.select(is_away, one, b.fill("-1", x, word))
+    smallest = b.select(is_up, one, b.fill(str(1 - 2 ** (width - 1)), x, word))
     moved = b.select(compare("EQ", x, zero), smallest, b.value("stablehlo.add", [b.bitcast(x, bits), step], bits))
     result = b.select(compare("EQ", x, y), y, b.bitcast(moved, type))
     is_number = b.value("stablehlo.and", [compare("EQ", x, x), compare("EQ", y, y)], is_up.type)

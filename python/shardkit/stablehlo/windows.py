@@ -5,13 +5,13 @@ linalg.generic."""
 from __future__ import annotations
 
 import re
-from typing import Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 from jaxlib.mlir import ir
 
 from ..size_exprs import SizeExpr
-from .builder import Builder, attribute_names, element, i64s, is_complex, is_float, is_unsigned, replace, shape_of
+from .builder import Builder, apply_body, attribute_names, element, i64s, is_complex, is_float, is_unsigned, replace, shape_of
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -73,7 +73,16 @@ def has_form(op: ir.Operation) -> bool:
             return False
         steps = zip(_read(op, "window_strides", len(image) - 2), _read(op, "lhs_dilation", len(image) - 2))
         return all(shape_of(op.results[0])[d] != _DYNAMIC or step == (1, 1) for d, step in zip(result[1:-1], steps))
+    if op.name == "stablehlo.reduce_window" and len(op.operands) == 2 and _has_unit_steps(op):
+        return True
     return op.name in ("stablehlo.reduce_window", "stablehlo.select_and_scatter") and _has_known_windows(op)
+
+
+def find_pooled(op: ir.Operation, d: int, size: SizeExpr) -> SizeExpr:
+    """The size of dim d of the result of a pooling whose window steps by 1 along one of size `size`."""
+    rank = len(shape_of(op.operands[0]))
+    low, high = _read_padding(op, rank)[d].tolist()
+    return size + SizeExpr.number(low + high - (_read(op, "window_dimensions", rank)[d] - 1) * _read(op, "window_dilations", rank)[d])
 
 
 def find_length(op: ir.Operation, d: int, length: SizeExpr) -> SizeExpr:
@@ -167,8 +176,40 @@ def _has_known_windows(op: ir.Operation) -> bool:
     return all(n != _DYNAMIC or (size, pad, step) == (1, [0, 0], 1) for n, size, pad, step in windows)
 
 
-def rewrite_pooling(op: ir.Operation, _: Sequence[ir.Value]) -> None:
-    """The padding of a window is an op of its own."""
+def _has_unit_steps(op: ir.Operation) -> bool:
+    """Of a pooling: whether windows step by 1 along all dims of unknown size."""
+    shape = shape_of(op.operands[0])
+    steps = zip(shape, _read(op, "window_strides", len(shape)), _read(op, "base_dilations", len(shape)))
+    return all(n != _DYNAMIC or step == between == 1 for n, step, between in steps)
+
+
+def _reduce_along_sizes(b: Builder, op: ir.Operation, sizes: Mapping[int, ir.Value]) -> None:
+    """Windows along dims of unknown size are reduced first: so many slices, of which each begins an element later. `sizes`: of the
+    dims of the result that only the run knows."""
+    value, shape = op.operands[0], shape_of(op.operands[0])
+    windows, apart = _read(op, "window_dimensions", len(shape)), _read(op, "window_dilations", len(shape))
+    for d in [d for d in sizes if windows[d] > 1]:
+        others = [sizes[d] if e == d else b.dim(value, e) for e, n in enumerate(shape) if n == _DYNAMIC]
+        total = None
+        for k in range(windows[d]):
+            attributes = {
+                "static_offsets": i64s([k * apart[d] if e == d else 0 for e in range(len(shape))]),
+                "static_sizes": i64s(shape),
+                "static_strides": i64s([1] * len(shape)),
+                "operandSegmentSizes": f"array<i32: 1, 0, {len(others)}, 0>",
+            }
+            part = b.value("tensor.extract_slice", [value, *others], value.type, attributes)
+            total = part if total is None else apply_body(b, op, [total, part])[0]
+        value, windows[d] = total or value, 1
+    if all(n == 1 for n in (*windows, *_read(op, "window_strides", len(shape)))):
+        replace(op, apply_body(b, op, [b.spread(op.operands[1], value), value]))
+        return
+    op.operands[0] = value
+    op.attributes["window_dimensions"] = ir.Attribute.parse(i64s(windows))
+
+
+def rewrite_pooling(op: ir.Operation, sizes: Sequence[ir.Value]) -> None:
+    """The padding of a window is an op of its own. `sizes`: of the dims of the result that only the run knows."""
     if len(op.operands) != 2:
         return
     b, rank = Builder(op), len(shape_of(op.operands[0]))
@@ -178,3 +219,4 @@ def rewrite_pooling(op: ir.Operation, _: Sequence[ir.Value]) -> None:
         for name in ("padding", "base_dilations"):
             if name in op.attributes:
                 del op.attributes[name]
+    _reduce_along_sizes(b, op, dict(zip((d for d, n in enumerate(shape_of(op.results[0])) if n == _DYNAMIC), sizes)))
