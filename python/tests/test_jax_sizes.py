@@ -210,6 +210,11 @@ def test_ops() -> None:
             jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 2, 1), (1, 1, 1), "VALID"),
             jax.grad(lambda x: (jax.lax.reduce_window(x, 0.0, jax.lax.add, (2, 3, 1), (1, 1, 1), "SAME") ** 2).sum())(x),
         ),
+        "steps": lambda x: (
+            x[:, ::2].sum(1),
+            jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 1), (1, 2, 1), "VALID").sum(1),
+            jax.lax.conv_general_dilated(x.swapaxes(1, 2), jnp.ones((4, 6, 3)), (2,), [(1, 1)]).sum(2),
+        ),
         "copies": lambda x: (jnp.tile(x, (1, 2, 1)), jnp.repeat(x, 2, axis=1), jnp.stack([x[:, :-1], x[:, 1:]], 2)),
         "numbers": lambda x: (jax.nn.one_hot(x[..., 0].astype(jnp.int32), 3), x + jax.random.normal(jax.random.key(0), x.shape), jnp.nextafter(x, x + 1)),
         "segments": lambda x: jax.ops.segment_sum(x.reshape(-1, 6), jnp.abs(x[..., 0].reshape(-1)).astype(jnp.int32), 3),
@@ -259,9 +264,10 @@ def test_experts() -> None:
 def test_errors() -> None:
     (n,) = symbolic_shape("n", constraints=["n <= 8"])
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((2 * n,), jnp.float32)), r"dim 0 of x is 2\*n, expected a number or one name")
-    windows = lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (2,), (2,), "VALID")
-    check_error(lambda: shardkit.import_jax(windows, jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*reduce_window of sizes that only the run knows has no lowering")
-    check_error(lambda: shardkit.import_jax(lambda x: x[::2], jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*a size is a quotient")
+    sums = lambda x: jax.lax.cumlogsumexp(x)
+    check_error(lambda: shardkit.import_jax(sums, jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*custom_call of sizes that only the run knows has no lowering")
+    check_error(lambda: shardkit.import_jax(lambda x: jnp.roll(x, 2), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*a slice has a size that depends on data, or that bounds do not decide")
+    check_error(lambda: shardkit.import_jax(lambda x: x[::2], jax.ShapeDtypeStruct((n,), jnp.float32)).compile(), "dim 0 of 'result' of function 'main' .* expected a sum, difference or product")
 
 
 if __name__ == "__main__":

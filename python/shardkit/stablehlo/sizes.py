@@ -43,7 +43,8 @@ class Sizes:
     `bounds`: the least and the largest of these."""
 
     def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]], bounds: Mapping[str, tuple[int, int]] = {}):
-        self.module, self.func, self.bounds = module, func, bounds
+        self.module, self.func, self.bounds = module, func, dict(bounds)
+        self.quotients: dict[str, tuple[SizeExpr, int]] = {}  # Those that are rounded down, by name.
         self.functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
         self._inline_scalar_calls()
         self.calls: dict[str, list[ir.Operation]] = {}
@@ -134,7 +135,7 @@ class Sizes:
             return self._compare(op.operands[0]) * count
         if op is not None and op.name in ("stablehlo.and", "stablehlo.or", "stablehlo.compare") and str(element(op.operands[0])) == "i1":
             pairs = zip(*(self._compare(v) for v in op.operands), strict=True)
-            return [None if x is None or y is None else _join(op, x, y) for x, y in pairs]
+            return [_join(op, x, y) for x, y in pairs]
         found = re.search(r"\b(EQ|NE|LT|LE|GT|GE)\b", str(op.attributes["comparison_direction"])) if op is not None and op.name == "stablehlo.compare" else None
         if op is None or not found:
             return [None] * count
@@ -169,7 +170,22 @@ class Sizes:
             return SizeExpr.number(size if (a.known < 0) == (b.known < 0) else -size)
         if self._is_within(a, b):
             return SizeExpr.number(0)
-        return a.divide(b)
+        exact = a.divide(b)
+        return self._floor(a, b.known) if exact is None and b.known and b.known > 0 and self._is_at_least(a, SizeExpr.number(0)) else exact
+
+    def _floor(self, a: SizeExpr, divisor: int) -> SizeExpr:
+        """A quotient that is rounded down: a size with a name of its own."""
+        if divisor == 1:
+            return a
+        name = f"floor(({a}) / {divisor})"
+        low, high = self._find_range(a)
+        self.quotients[name] = (a, divisor)
+        self.bounds[name] = (low // divisor, high // divisor)
+        return SizeExpr.name(name)
+
+    def _count(self, places: SizeExpr, step: int) -> SizeExpr:
+        """Of so many places each `step`-th one."""
+        return self._floor(places - ONE, step) + ONE if step != 1 else places
 
     def remainder(self, a: SizeExpr, b: SizeExpr) -> SizeExpr | None:
         """With the sign of `a`."""
@@ -262,11 +278,11 @@ class Sizes:
             image, kernel = ({name: s for name, s in zip(part, self.shape(v))} for part, v in zip(parts, op.operands))
             others = {"b": image["b"], "f": kernel["o"]}
             return [
-                others[name] if name in others else find_length(op, int(name), image[name]) if shape_of(value)[d] == _DYNAMIC else SizeExpr.number(shape_of(value)[d])
+                others[name] if name in others else self._count(*find_length(op, int(name), image[name])) if shape_of(value)[d] == _DYNAMIC else SizeExpr.number(shape_of(value)[d])
                 for d, name in enumerate(parts[2])
             ]
         if op.name == "stablehlo.reduce_window" and len(op.operands) == 2 and self._find_cumulative(op) is None:
-            return [find_pooled(op, d, s) for d, s in enumerate(self.shape(op.operands[0]))]
+            return [self._count(*find_pooled(op, d, s)) for d, s in enumerate(self.shape(op.operands[0]))]
         if op.name == "stablehlo.pad":
             low, high, between = (list(ir.DenseI64ArrayAttr(op.attributes[name])) for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))
             return [s + (s - ONE) * SizeExpr.number(n) + SizeExpr.number(l + h) for s, l, h, n in zip(self.shape(op.operands[0]), low, high, between)]
@@ -333,6 +349,12 @@ class Sizes:
         for term, n in size.terms.items():
             product = b.value("arith.constant", [], index, {"value": f"{n} : index"})
             for name in term:
+                if name in self.quotients:
+                    dividend, divisor = self.quotients[name]
+                    count = b.value("arith.constant", [], index, {"value": f"{divisor} : index"})
+                    quotient = b.value("arith.floordivsi", [self.write(b, dividend, op), count], index)
+                    product = b.value("arith.muli", [product, quotient], index)
+                    continue
                 if name not in known:
                     raise fail(self._find_line(op), f"size {name} is not known there", "sizes that are dims of arguments")
                 factor = b.value("arith.index_cast", [b.value("tensor.extract", [known[name]], i32)], index)
@@ -553,11 +575,12 @@ class Sizes:
 
 _LIMITS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.maximum": Sizes.larger, "stablehlo.minimum": Sizes.smaller, "stablehlo.clamp": Sizes.clamp}
 
-def _join(op: ir.Operation, a: bool, b: bool) -> bool:
-    """The and, or, or comparison of conditions."""
+def _join(op: ir.Operation, a: bool | None, b: bool | None) -> bool | None:
+    """The and, or, or comparison of conditions; None if it depends on one that is not known."""
     if op.name == "stablehlo.compare":
-        return (a != b) == ("NE" in str(op.attributes["comparison_direction"]))
-    return a and b if op.name == "stablehlo.and" else a or b
+        return None if a is None or b is None else (a != b) == ("NE" in str(op.attributes["comparison_direction"]))
+    decisive = op.name == "stablehlo.or"
+    return decisive if decisive in (a, b) else None if None in (a, b) else not decisive
 
 
 _QUOTIENTS: dict[str, Callable[..., SizeExpr | None]] = {"stablehlo.divide": Sizes.quotient, "stablehlo.remainder": Sizes.remainder, "stablehlo.sign": Sizes.sign}

@@ -71,26 +71,26 @@ def has_form(op: ir.Operation) -> bool:
         image, _, result = _read_dims(str(op.attributes["dimension_numbers"]))
         if not (_is_plain(op) or _has_known_groups(op)):
             return False
-        steps = zip(_read(op, "window_strides", len(image) - 2), _read(op, "lhs_dilation", len(image) - 2))
-        return all(shape_of(op.results[0])[d] != _DYNAMIC or step == (1, 1) for d, step in zip(result[1:-1], steps))
-    if op.name == "stablehlo.reduce_window" and len(op.operands) == 2 and _has_unit_steps(op):
+        return all(shape_of(op.results[0])[d] != _DYNAMIC or between == 1 for d, between in zip(result[1:-1], _read(op, "lhs_dilation", len(image) - 2)))
+    if op.name == "stablehlo.reduce_window" and len(op.operands) == 2 and _has_plain_bases(op):
         return True
     return op.name in ("stablehlo.reduce_window", "stablehlo.select_and_scatter") and _has_known_windows(op)
 
 
-def find_pooled(op: ir.Operation, d: int, size: SizeExpr) -> SizeExpr:
-    """The size of dim d of the result of a pooling whose window steps by 1 along one of size `size`."""
+def find_pooled(op: ir.Operation, d: int, size: SizeExpr) -> tuple[SizeExpr, int]:
+    """How many places the window of a pooling has along dim d, of size `size`, and the step by which it takes some of them."""
     rank = len(shape_of(op.operands[0]))
     low, high = _read_padding(op, rank)[d].tolist()
-    return size + SizeExpr.number(low + high - (_read(op, "window_dimensions", rank)[d] - 1) * _read(op, "window_dilations", rank)[d])
+    places = size + SizeExpr.number(low + high - (_read(op, "window_dimensions", rank)[d] - 1) * _read(op, "window_dilations", rank)[d])
+    return places, _read(op, "window_strides", rank)[d]
 
 
-def find_length(op: ir.Operation, d: int, length: SizeExpr) -> SizeExpr:
-    """The size of spatial dim d of the result of a convolution whose window steps by 1 along one of size `length`."""
+def find_length(op: ir.Operation, d: int, length: SizeExpr) -> tuple[SizeExpr, int]:
+    """The same of a convolution and spatial dim d, of size `length`."""
     count = len(shape_of(op.operands[0])) - 2
     kernel = shape_of(op.operands[1])[_read_dims(str(op.attributes["dimension_numbers"]))[1][d]]
     low, high = _read_padding(op, count)[d].tolist()
-    return length + SizeExpr.number(low + high - (kernel - 1) * _read(op, "rhs_dilation", count)[d])
+    return length + SizeExpr.number(low + high - (kernel - 1) * _read(op, "rhs_dilation", count)[d]), _read(op, "window_strides", count)[d]
 
 
 def rewrite_convolution(op: ir.Operation, sizes: Sequence[ir.Value]) -> None:
@@ -176,36 +176,37 @@ def _has_known_windows(op: ir.Operation) -> bool:
     return all(n != _DYNAMIC or (size, pad, step) == (1, [0, 0], 1) for n, size, pad, step in windows)
 
 
-def _has_unit_steps(op: ir.Operation) -> bool:
-    """Of a pooling: whether windows step by 1 along all dims of unknown size."""
+def _has_plain_bases(op: ir.Operation) -> bool:
+    """Of a pooling: whether elements are next to each other along all dims of unknown size."""
     shape = shape_of(op.operands[0])
-    steps = zip(shape, _read(op, "window_strides", len(shape)), _read(op, "base_dilations", len(shape)))
-    return all(n != _DYNAMIC or step == between == 1 for n, step, between in steps)
+    return all(n != _DYNAMIC or between == 1 for n, between in zip(shape, _read(op, "base_dilations", len(shape))))
 
 
 def _reduce_along_sizes(b: Builder, op: ir.Operation, sizes: Mapping[int, ir.Value]) -> None:
-    """Windows along dims of unknown size are reduced first: so many slices, of which each begins an element later. `sizes`: of the
+    """Windows along dims of unknown size are reduced first: so many slices, of which each begins an element later, with the steps of the window. `sizes`: of the
     dims of the result that only the run knows."""
     value, shape = op.operands[0], shape_of(op.operands[0])
     windows, apart = _read(op, "window_dimensions", len(shape)), _read(op, "window_dilations", len(shape))
-    for d in [d for d in sizes if windows[d] > 1]:
+    steps = _read(op, "window_strides", len(shape))
+    for d in [d for d in sizes if (windows[d], steps[d]) != (1, 1)]:
         others = [sizes[d] if e == d else b.dim(value, e) for e, n in enumerate(shape) if n == _DYNAMIC]
         total = None
         for k in range(windows[d]):
             attributes = {
                 "static_offsets": i64s([k * apart[d] if e == d else 0 for e in range(len(shape))]),
                 "static_sizes": i64s(shape),
-                "static_strides": i64s([1] * len(shape)),
+                "static_strides": i64s([steps[d] if e == d else 1 for e in range(len(shape))]),
                 "operandSegmentSizes": f"array<i32: 1, 0, {len(others)}, 0>",
             }
             part = b.value("tensor.extract_slice", [value, *others], value.type, attributes)
             total = part if total is None else apply_body(b, op, [total, part])[0]
-        value, windows[d] = total or value, 1
-    if all(n == 1 for n in (*windows, *_read(op, "window_strides", len(shape)))):
+        value, windows[d], steps[d] = total or value, 1, 1
+    if all(n == 1 for n in (*windows, *steps)):
         replace(op, apply_body(b, op, [b.spread(op.operands[1], value), value]))
         return
     op.operands[0] = value
     op.attributes["window_dimensions"] = ir.Attribute.parse(i64s(windows))
+    op.attributes["window_strides"] = ir.Attribute.parse(i64s(steps))
 
 
 def rewrite_pooling(op: ir.Operation, sizes: Sequence[ir.Value]) -> None:
