@@ -11,6 +11,8 @@
 include "mlir/Pass/PassBase.td"
 
 class SPMDPass<string argument> : PassBase<argument, "::mlir::spmd::ModulePass">;
+/// A pass that changes one function and reads nothing of others.
+class SPMDFunctionPass<string argument> : PassBase<argument, "::mlir::spmd::FunctionPass">;
 
 def MeshOption : Option<
     "mesh", "mesh", "std::string", /*default=*/"\"\"",

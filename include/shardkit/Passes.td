@@ -11,7 +11,8 @@ def SPMDResolveAxisResourcesPass : SPMDPass<"spmd-resolve-axis-resources"> {
     Replaces `spmd.axis_resources` on function arguments and results, and the
     axis-resources form of constraints, by shardings on the chosen mesh.
     Checks axis names, rank and reuse; an error points at the argument and lists
-    the legal axes. Missing entries are unsharded, closed dims.
+    the legal axes. Missing entries are unsharded, closed dims. A pass on modules, as all
+    functions get the mesh that it chooses.
   }];
   let options = [
     MeshOption
@@ -19,7 +20,7 @@ def SPMDResolveAxisResourcesPass : SPMDPass<"spmd-resolve-axis-resources"> {
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
 
-def SPMDShardingsToConstraintsPass : SPMDPass<"spmd-shardings-to-constraints"> {
+def SPMDShardingsToConstraintsPass : SPMDFunctionPass<"spmd-shardings-to-constraints"> {
   let summary = "Turn shardings that the user wrote on ops into constraints";
   let description = [{
     `spmd.shardings` on an op is a discardable attribute. A rewrite that replaces the
@@ -39,7 +40,8 @@ def SPMDApplyPlanPass : SPMDPass<"spmd-apply-plan"> {
     the meshes that the module lacks, writes `spmd.sharding` on arguments and
     results, and adds constraints for values. An annotation that the module has
     already must mean the same. An unknown name is an error, a pattern without a
-    match is a warning; both list the nearest names.
+    match is a warning; both list the nearest names. A pass on modules: rules name values of
+    all functions.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
@@ -56,7 +58,7 @@ def SPMDSpecializeShapesPass : SPMDPass<"spmd-specialize-shapes"> {
     The sizes that follow from these are folded, casts move through ops, branches and
     loops, and results with known shapes become static. Values that remain dynamic
     stay correct. Run this before the unsharded reference is made, and after inlining
-    helpers. Phase: up to annotated.
+    helpers. Phase: up to annotated. A pass on modules: results and callers change together.
   }];
   let options = [
     ListOption<"shapes", "shapes", "std::string", "NAME=SIZExSIZE..., one per argument">
@@ -104,6 +106,8 @@ def SPMDSizeArgumentsPass : SPMDPass<"spmd-size-arguments"> {
     func.func @f(%x: tensor<?x16xf32> {spmd.global_sizes = affine_map<()[s0] -> (s0, 16)>},
                  %b: index {spmd.size = "b", spmd.bound = [1, 64]})
     ```
+
+    A pass on modules: callers pass the sizes.
   }];
   let options = [HintsOption];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
@@ -113,7 +117,7 @@ def SPMDExportPlanPass : SPMDPass<"spmd-export-plan"> {
   let summary = "Write the shardings of the module into a plan file";
   let description = [{
     Writes meshes and shardings as a plan that --spmd-apply-plan reads. The
-    module does not change.
+    module does not change. A pass on modules: the plan is of all functions.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
@@ -135,7 +139,7 @@ def SPMDImportOrtPass : SPMDPass<"spmd-import-ort"> {
     does not divide a dim, is an error. A file specifies the arguments and results of
     a function: `{"inputs": [{"spec", "mesh_shape", "mesh_elements"} ], "outputs":
     [...]}`, with null for tensors without a spec. The default pipeline runs this first.
-    Phase: up to propagated.
+    Phase: up to propagated. A pass on modules: it adds meshes.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
@@ -152,7 +156,8 @@ def SPMDExportOrtPass : SPMDPass<"spmd-export-ort"> {
     The inverse of --spmd-import-ort. Every sharding becomes `#spmd.ort`. With a
     file, the shardings of one function are written there and the module does not
     change. Shardings that no device list can express (partial, uneven, sub-axes that
-    do not nest) are errors. Open dims are written as closed dims.
+    do not nest) are errors. Open dims are written as closed dims. A pass on modules: the
+    file is of one function among them.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"\"\"",
@@ -172,7 +177,7 @@ def SPMDImportSdyPass : SPMDPass<"spmd-import-sdy"> {
     become reshards. An annotation without a counterpart (blocked propagation, ops of
     Shardy's own passes) is an error. A reduction in a rule is a sum. A `stablehlo.sort`,
     whose region has been lowered to linalg, becomes a `spmd.sort`. Phase: up to
-    resharded.
+    resharded. A pass on modules: meshes change too.
   }];
   let options = [
     UnsupportedOption
@@ -189,7 +194,7 @@ def SPMDExportSdyPass : SPMDPass<"spmd-export-sdy"> {
     partial results other than sums, windowed or indexed factors, and stage
     boundaries: each is an error. Names of groups become numbers. Other attributes of
     ShardKit do not change, and the costs of a mesh stay on it as a foreign attribute.
-    Phase: up to resharded.
+    Phase: up to resharded. A pass on modules: meshes change too.
   }];
   let options = [
     UnsupportedOption
@@ -206,7 +211,8 @@ def SPMDImportShardPass : SPMDPass<"spmd-import-shard"> {
     program becomes one of ShardKit in phase partitioned: collectives on tensors, update_halo, a
     send with the recv of its result, and the index of the process. Grids of unknown size, other
     ops in local view, both views in one module, and explicit shard sizes are errors.
-    Phase: up to annotated; a local program may be final.
+    Phase: up to annotated; a local program may be final. A pass on modules: grids change
+    too.
   }];
   let options = [
     UnsupportedOption
@@ -222,7 +228,8 @@ def SPMDExportShardPass : SPMDPass<"spmd-export-shard"> {
     one op, and trailing unsharded dims are not listed. The dialect cannot express
     open dims, priorities, replicated and unreduced axes, strided shardings, sub-axes,
     device orders, costs, and any op but constraints: each is an error. Names of axes
-    stay on the grid as a foreign attribute. Phase: up to annotated.
+    stay on the grid as a foreign attribute. Phase: up to annotated. A pass on modules:
+    meshes change too.
   }];
   let options = [
     UnsupportedOption
@@ -244,7 +251,7 @@ def SPMDInferSegmentsPass : SPMDPass<"spmd-infer-segments"> {
     segment by segment, where the slices overlap or leave elements unread, where another
     function reads the weight otherwise, and where the function updates it. One segment
     is written if shards of a given sharding would end inside of its units. What the user wrote stays. Phase:
-    up to annotated.
+    up to annotated. A pass on modules, as all functions that read a weight decide.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
 }
@@ -260,13 +267,13 @@ def SPMDSplitSegmentsPass : SPMDPass<"spmd-split-segments"> {
     units: where they do not divide these, the units get a dim of their own, which is
     unevenly sharded, and ops along the segment compute on units. With `replicate` a
     segment of fewer units than shards is sharded along a sub-axis instead. Phase: up to
-    annotated.
+    annotated. A pass on modules: no function may call one whose arguments it splits.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
 }
 
-def SPMDMergeContractionsPass : SPMDPass<"spmd-merge-contractions"> {
+def SPMDMergeContractionsPass : SPMDFunctionPass<"spmd-merge-contractions"> {
   let summary = "Merge contractions with segments of one stored tensor";
   let description = [{
     Contractions of one operand with several segments of a stored tensor, which
@@ -278,6 +285,9 @@ def SPMDMergeContractionsPass : SPMDPass<"spmd-merge-contractions"> {
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"mergedContractions", "merged-contractions", "Contractions with segments that became one">
+  ];
 }
 
 def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
@@ -291,7 +301,8 @@ def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
     and reductions. With `plan=improved`, layouts and strategies then change where the
     plan, as it runs in the end, is predicted to take at least 8 % less time
     (docs/concepts/Propagation.md); `spmd.improved` on a function has both times.
-    Phase: annotated to propagated.
+    Phase: annotated to propagated. A pass on modules: functions share weights and state,
+    and call each other.
   }];
   let options = [
     ConflictsOption,
@@ -301,6 +312,9 @@ def SPMDPropagatePass : SPMDPass<"spmd-propagate"> {
     DeferReductionsOption
   ];
   let dependentDialects = PhaseDialects;
+  let statistics = [
+    Statistic<"shardedValues", "sharded-values", "Values, those of one sharding counted once, that axes shard">
+  ];
 }
 
 def SPMDBuildStagesPass : SPMDPass<"spmd-build-stages"> {
@@ -312,7 +326,8 @@ def SPMDBuildStagesPass : SPMDPass<"spmd-build-stages"> {
     stage holds its fragments forward, backward and apply in this order, so that the
     other phases give shared values one layout. --spmd-outline-stages outlines the
     fragments once they are local. Axis resources resolve against the mesh of their
-    stage (docs/internals/Stages.md). Calls are inlined first. Phase: annotated.
+    stage (docs/internals/Stages.md). Calls are inlined first. Phase: annotated. A pass on
+    modules: it makes functions.
   }];
   let options = [
     Option<"stages", "stages", "::mlir::spmd::StageChoice",
@@ -358,7 +373,8 @@ def SPMDOutlineStagesPass : SPMDPass<"spmd-outline-stages"> {
     schedule the transfers between stages and the instructions of each mesh. A value
     that is accumulated over the microbatches is an argument and a result of the
     fragment that adds to it. A schedule that already has its lists is verified, with
-    one error at the first wrong instruction. Phase: partitioned.
+    one error at the first wrong instruction. Phase: partitioned. A pass on modules: it
+    makes functions.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
@@ -419,7 +435,7 @@ def SPMDAutoShardPass : SPMDPass<"spmd-auto-shard"> {
     function has the objective, a lower bound and whether that proves it optimal
     (docs/rationale/Search.md). Full axes are candidates in every order on every dim that
     they divide. Options add constraints to the same problem. Phase: annotated to
-    propagated.
+    propagated. A pass on modules: functions share weights and state, and call each other.
   }];
   let options = [
     Option<"costModel", "cost-model", "::mlir::spmd::SearchCostModel",
@@ -490,7 +506,8 @@ def SPMDDeriveCostsPass : SPMDPass<"spmd-derive-costs"> {
   let description = [{
     Writes `beta` on every mesh that has none, from the bandwidth within a host and the
     bandwidth between hosts, which all groups of an axis use at once
-    (docs/rationale/Search.md). Device d is on host d / devices-per-host.
+    (docs/rationale/Search.md). Device d is on host d / devices-per-host. A pass on modules:
+    it changes meshes.
   }];
   let options = [
     Option<"devicesPerHost", "devices-per-host", "::mlir::spmd::Integer", /*default=*/"0",
@@ -516,7 +533,8 @@ def SPMDInsertReshardsPass : SPMDPass<"spmd-insert-reshards"> {
     a user needs a layout that differs from that of the value. Constraints are
     consumed. Axes on a reduction factor make the result `unreduced`; the reshard after
     it completes the reduction. Respects `spmd.factor_shardings` and
-    `spmd.reshard_per_use` on ops. Phase: propagated to resharded.
+    `spmd.reshard_per_use` on ops. Phase: propagated to resharded. A pass on modules: it
+    reads the layouts that callees have, and adds meshes and the phase.
   }];
   let options = [
     Option<"forbidImplicit", "forbid-implicit", "::mlir::spmd::Flag", /*default=*/"false",
@@ -526,6 +544,9 @@ def SPMDInsertReshardsPass : SPMDPass<"spmd-insert-reshards"> {
     DeferReductionsOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let statistics = [
+    Statistic<"insertedReshards", "inserted-reshards", "Reshards that were inserted">
+  ];
 }
 
 def SPMDInsertProbesPass : SPMDPass<"spmd-insert-probes"> {
@@ -538,7 +559,8 @@ def SPMDInsertProbesPass : SPMDPass<"spmd-insert-probes"> {
     differs. Elements that an op leaves undefined (`tensor.empty` as the destination of
     slices and loops) become zeros in both. Values of complex type and of unknown size, and
     large constants, have no probe. Functions with manual computations, stages, calls or sizes
-    that only the run knows are left out, with a warning. Phase: resharded.
+    that only the run knows are left out, with a warning. Phase: resharded. A pass on
+    modules: it makes functions.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
@@ -552,7 +574,8 @@ def SPMDPartitionPass : SPMDPass<"spmd-partition"> {
     collectives, rebases `linalg.index`, masks padding elements of uneven dims, and
     makes dynamic sizes local, with a run-time check where it is not known whether
     they are divisible. `spmd.sharding` and `spmd.global_type` stay on arguments and
-    results. Phase: resharded to partitioned.
+    results. Phase: resharded to partitioned. A pass on modules: it reads the layouts that
+    callees have, and adds meshes and the phase.
   }];
   let options = [
     FillPaddingOption,
@@ -565,6 +588,9 @@ def SPMDPartitionPass : SPMDPass<"spmd-partition"> {
                            "::mlir::cf::ControlFlowDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"insertedCollectives", "inserted-collectives", "Collectives that reshards became">
+  ];
 }
 
 def SPMDShardFunctionsPass : SPMDPass<"spmd-shard-functions"> {
@@ -577,7 +603,7 @@ def SPMDShardFunctionsPass : SPMDPass<"spmd-shard-functions"> {
     by a hash of both. It has no collectives: where the phases would exchange data,
     each device computes the full result and keeps its shard. Functions that call host
     functions do not change; the shapes of the results of these calls are checked.
-    Phase: partitioned.
+    Phase: partitioned. A pass on modules: it makes functions.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
@@ -585,7 +611,7 @@ def SPMDShardFunctionsPass : SPMDPass<"spmd-shard-functions"> {
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SPMDMergeReductionsPass : SPMDPass<"spmd-merge-reductions"> {
+def SPMDMergeReductionsPass : SPMDFunctionPass<"spmd-merge-reductions"> {
   let summary = "Merge all-reduces whose results are added";
   let description = [{
     A sum or difference of all-reduces over the same axes becomes one all-reduce of
@@ -597,9 +623,12 @@ def SPMDMergeReductionsPass : SPMDPass<"spmd-merge-reductions"> {
     TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"mergedReductions", "merged-reductions", "All-reduces that became one, or left a loop">
+  ];
 }
 
-def SPMDHoistCollectivesPass : SPMDPass<"spmd-hoist-collectives"> {
+def SPMDHoistCollectivesPass : SPMDFunctionPass<"spmd-hoist-collectives"> {
   let summary = "Hoist loop-invariant collectives";
   let description = [{
     Moves a collective whose operand is defined outside a loop before the loop, if the
@@ -612,9 +641,13 @@ def SPMDHoistCollectivesPass : SPMDPass<"spmd-hoist-collectives"> {
     MemoryBudgetOption<"memory-budget">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let statistics = [
+    Statistic<"hoistedCollectives", "hoisted-collectives", "Collectives moved before a loop">,
+    Statistic<"sunkGathers", "sunk-gathers", "Gathers moved into a loop">
+  ];
 }
 
-def SPMDSinkCollectivesPass : SPMDPass<"spmd-sink-collectives"> {
+def SPMDSinkCollectivesPass : SPMDFunctionPass<"spmd-sink-collectives"> {
   let summary = "Move collectives within their blocks to minimize live memory";
   let description = [{
     A collective that enlarges a value, or whose operand stays live, sinks to
@@ -622,9 +655,12 @@ def SPMDSinkCollectivesPass : SPMDPass<"spmd-sink-collectives"> {
     use of its operand. Views of its result move with it. Phase: partitioned.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let statistics = [
+    Statistic<"movedCollectives", "moved-collectives", "Collectives moved in their block">
+  ];
 }
 
-def SPMDCombineCollectivesPass : SPMDPass<"spmd-combine-collectives"> {
+def SPMDCombineCollectivesPass : SPMDFunctionPass<"spmd-combine-collectives"> {
   let summary = "Combine collectives of one group";
   let description = [{
     all_reduce, all_gather and reduce_scatter of one kind, group, reduction and
@@ -639,9 +675,12 @@ def SPMDCombineCollectivesPass : SPMDPass<"spmd-combine-collectives"> {
     MemoryBudgetOption<"memory-budget">
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let statistics = [
+    Statistic<"combinedCollectives", "combined-collectives", "Collectives that start together with others">
+  ];
 }
 
-def SPMDOverlapCollectivesPass : SPMDPass<"spmd-overlap-collectives"> {
+def SPMDOverlapCollectivesPass : SPMDFunctionPass<"spmd-overlap-collectives"> {
   let summary = "Overlap collectives with compute";
   let description = [{
     A collective with independent compute before its first user becomes a pair of
@@ -654,6 +693,9 @@ def SPMDOverlapCollectivesPass : SPMDPass<"spmd-overlap-collectives"> {
     TripCountOption
   ];
   let dependentDialects = ["::mlir::spmd::SPMDDialect"];
+  let statistics = [
+    Statistic<"overlappedCollectives", "overlapped-collectives", "Collectives that overlap with compute">
+  ];
 }
 
 def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
@@ -661,9 +703,13 @@ def SPMDAssignCollectiveIdsPass : SPMDPass<"spmd-assign-collective-ids"> {
   let description = [{
     Removes collectives of which no device receives anything. Writes `id = N : i64` on
     the others, from 0 in program order per function. The last IR pass. Phase:
-    partitioned to final.
+    partitioned to final. A pass on modules, as it sets their phase; functions are numbered
+    at the same time.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"collectives", "collectives", "Collectives of the program">
+  ];
 }
 
 include "shardkit/Conversion/Passes.td"
@@ -677,7 +723,8 @@ def SPMDStripPass : SPMDPass<"spmd-strip"> {
 
     Of a partitioned program it removes the same, so that the program of a device without
     collectives, or after --convert-spmd-to-calls, has no op and no attribute of the dialect:
-    any compiler on MLIR parses it. Collectives that are left are an error.
+    any compiler on MLIR parses it. Collectives that are left are an error. A pass on modules:
+    it removes meshes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
@@ -690,19 +737,22 @@ def SPMDStripPass : SPMDPass<"spmd-strip"> {
   ];
 }
 
-def SPMDDecomposePass : SPMDPass<"spmd-decompose"> {
+def SPMDDecomposePass : SPMDFunctionPass<"spmd-decompose"> {
   let summary = "Rewrite ops into others that can be partitioned better";
   let description = [{
     1. A scalar (a tensor of rank 0) that an op broadcasts becomes a `linalg.fill`,
        which is rematerialized per layout. Frameworks broadcast a constant once for all
        users, and shardings must not propagate, nor data move, from one user to another
        through it.
-    2. `tosa.avg_pool2d` with padding divides by the number of elements of each window
+    2. A broadcast that several ops read becomes one for each of them, for the same reason:
+       frameworks and CSE merge equal ones, such as the mask of all layers. With
+       `constants-only` and where the user annotated it, it stays one.
+    3. `tosa.avg_pool2d` with padding divides by the number of elements of each window
        that are not padding, which differs between devices if the image is sharded.
        Upstream's lowering to linalg expresses that by indices and can be partitioned,
        so that only halos move. Ops with an explicit rule, ops of dynamic shape, and
        modules without a mesh do not change.
-    3. A slice that drops a dim of size 1 after one that remains and may be of size 1
+    4. A slice that drops a dim of size 1 after one that remains and may be of size 1
        becomes a slice and a reshape, also in modules without a mesh: MLIR 22
        canonicalizes such slices incorrectly. Run this before canonicalization.
 
@@ -714,6 +764,9 @@ def SPMDDecomposePass : SPMDPass<"spmd-decompose"> {
   let options = [Option<
       "constantsOnly", "constants-only", "::mlir::spmd::Flag", "false",
       "Rewrite constant scalars only: stages forward tensors, not scalars that are computed">];
+  let statistics = [
+    Statistic<"decomposedOps", "decomposed-ops", "Ops that were rewritten">
+  ];
 }
 
 def SPMDInlineCallsPass : SPMDPass<"spmd-inline-calls"> {
@@ -722,7 +775,8 @@ def SPMDInlineCallsPass : SPMDPass<"spmd-inline-calls"> {
     Runs upstream's inliner, inlines the remaining calls in loops and branches, and
     removes private functions without a caller. A module with an unregistered op of
     one region has unknown uses of symbols: its calls stay, with a warning, and
-    functions are copied per signature (docs/concepts/Propagation.md). Phase: up to annotated.
+    functions are copied per signature (docs/concepts/Propagation.md). Phase: up to annotated. A
+    pass on modules: it removes functions.
   }];
 }
 
@@ -738,7 +792,8 @@ def SPMDOutlineConstantsPass : SPMDPass<"spmd-outline-constants"> {
 
     A manual computation takes it as an operand that its axes do not shard. Constants in
     loading functions, in functions that other ops than calls name, and of types that a file
-    of constants does not have (complex<f64>) stay. Phase: up to annotated.
+    of constants does not have (complex<f64>) stay. Phase: up to annotated. A pass on
+    modules: callers pass the constants.
   }];
   let options = [MaxConstantBytesOption];
 }
@@ -750,12 +805,13 @@ def SPMDByteArgumentsPass : SPMDPass<"spmd-byte-arguments"> {
     is a weight of 8-bit floats (f8E4M3FN, for instance) becomes one of i8, which a loading
     function makes of the stored tensor without a change of its bits; `arith.bitcast` gives
     the floats back in the program, where `arith.extf` widens them. So such weights take a
-    byte for each element on the devices. Phase: up to annotated.
+    byte for each element on the devices. Phase: up to annotated. A pass on modules: it
+    makes loading functions.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def SPMDNarrowSortsPass : SPMDPass<"spmd-narrow-sorts"> {
+def SPMDNarrowSortsPass : SPMDFunctionPass<"spmd-narrow-sorts"> {
   let summary = "Keep the elements of sorts that are read";
   let description = [{
     A `spmd.sort` whose results are read by slices with constant bounds along the sorted
@@ -767,6 +823,9 @@ def SPMDNarrowSortsPass : SPMDPass<"spmd-narrow-sorts"> {
     annotated.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"narrowedSorts", "narrowed-sorts", "Sorts that keep fewer elements">
+  ];
 }
 
 def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {
@@ -776,7 +835,8 @@ def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {
     module. Meshes and private functions move with it; equal ones become one, others
     of one name are renamed. `spmd.calls` of the module becomes that of the function.
     Arguments of one `spmd.weight`, and state, have one layout
-    then (docs/concepts/Propagation.md). Phase: up to annotated.
+    then (docs/concepts/Propagation.md). Phase: up to annotated. A pass on modules: it moves
+    functions between them.
   }];
 }
 
@@ -835,7 +895,8 @@ def SPMDRequireCompletePass : SPMDPass<"spmd-require-complete"> {
   let description = [{
     After propagation, reports an error at each argument and result of a public function
     that has no user sharding and no propagated axis. To replicate it, write `{}` for
-    its dims. Accepts the phase propagated.
+    its dims. Accepts the phase propagated. A pass on modules: it lists what all functions
+    lack.
   }];
 }
 

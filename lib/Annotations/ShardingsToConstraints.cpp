@@ -15,10 +15,11 @@ using namespace mlir::spmd;
 namespace {
 struct ShardingsToConstraintsPass : public spmd::impl::SPMDShardingsToConstraintsPassBase<ShardingsToConstraintsPass> {
   void runOnOperation() override {
-    if (failed(verifyInput(getOperation(), Phase::Annotated, getArgument())))
+    func::FuncOp func = getOperation();
+    if (failed(verifyInput(func, Phase::Annotated, getArgument())))
       return signalPassFailure();
-    if (getPhase(getOperation()) < int(Phase::Annotated))
-      makeConstraintsOfShardings(getOperation());
+    if (getPhase(func) < int(Phase::Annotated))
+      makeConstraintsOfShardings(func);
   }
 };
 } // namespace

@@ -20,6 +20,7 @@
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -33,6 +34,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDCOMBINECOLLECTIVESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-combine-collectives"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -74,7 +78,7 @@ public:
   LogicalResult run();
   /// Restores the block as it was before `run`.
   void undo();
-  bool hasStarts() const { return !starts.empty(); }
+  ArrayRef<StartOp> getStarts() const { return starts; }
 
 private:
   /// The properties that must match; std::nullopt for a collective that is not combined.
@@ -109,6 +113,7 @@ struct CombineCollectivesPass : public spmd::impl::SPMDCombineCollectivesPassBas
   using Base::Base;
 
   LogicalResult combine(func::FuncOp func, const MeshCache &meshes);
+  void count(const BlockCombiner &combiner);
   void runOnOperation() override;
 };
 
@@ -363,6 +368,13 @@ void BlockCombiner::undo() {
     op->moveBefore(block, block->end());
 }
 
+void CombineCollectivesPass::count(const BlockCombiner &combiner) {
+  for (StartOp start : combiner.getStarts()) {
+    SPMD_LOG() << "starts " << start->getNumResults() << " collectives together at " << start->getLoc();
+    SPMD_COUNT(combinedCollectives, start->getNumResults());
+  }
+}
+
 LogicalResult CombineCollectivesPass::combine(func::FuncOp func, const MeshCache &meshes) {
   SmallVector<Block *> blocks = getBlocks(func);
   std::optional<int64_t> limit;
@@ -381,10 +393,14 @@ LogicalResult CombineCollectivesPass::combine(func::FuncOp func, const MeshCache
       combiners.emplace_back(block, meshes, limits);
       if (failed(combiners.back().run()))
         return failure();
-      hasStarts |= combiners.back().hasStarts();
+      hasStarts |= !combiners.back().getStarts().empty();
     }
-    if (!hasStarts || capacity == 0 || getPeakBytes(func) <= *limit)
+    if (!hasStarts || capacity == 0 || getPeakBytes(func) <= *limit) {
+      llvm::for_each(combiners, [&](const BlockCombiner &combiner) { count(combiner); });
       return success();
+    }
+    SPMD_LOG() << "more than " << *limit << " bytes of @" << func.getName() << " are live: smaller buckets than "
+               << capacity << " of their capacity";
     for (BlockCombiner &combiner : combiners)
       combiner.undo();
   }
@@ -392,16 +408,14 @@ LogicalResult CombineCollectivesPass::combine(func::FuncOp func, const MeshCache
 }
 
 void CombineCollectivesPass::runOnOperation() {
-  ModuleOp module = getOperation();
-  if (failed(verifyLocalView(module, getArgument())))
+  func::FuncOp func = getOperation();
+  if (failed(verifyLocalView(func, getArgument())))
     return signalPassFailure();
   if (memoryBudget < 0) {
-    emitError(module.getLoc()) << "memory-budget=" << memoryBudget.getValue()
-                               << ", expected a number of bytes, 0 for the mesh's memory";
+    emitModuleError(func) << "memory-budget=" << memoryBudget.getValue()
+                          << ", expected a number of bytes, 0 for the mesh's memory";
     return signalPassFailure();
   }
-  MeshCache meshes(module);
-  for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal() && failed(combine(func, meshes)))
-      return signalPassFailure();
+  if (!func.isExternal() && failed(combine(func, MeshCache(func))))
+    signalPassFailure();
 }

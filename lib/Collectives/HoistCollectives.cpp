@@ -10,6 +10,7 @@
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,6 +20,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDHOISTCOLLECTIVESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-hoist-collectives"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -60,7 +64,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
   }
 
   /// Moves invariant collectives out of a loop, with the views of their operands.
-  static void hoist(scf::ForOp loop, func::FuncOp func, std::optional<int64_t> budget) {
+  void hoist(scf::ForOp loop, func::FuncOp func, std::optional<int64_t> budget) {
     for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
       if ((!isa<CollectiveOpInterface>(op) && !isView(&op)) ||
           !llvm::all_of(op.getOperands(), [&](Value value) { return loop.isDefinedOutsideOfLoop(value); }))
@@ -69,8 +73,12 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
       op.moveBefore(loop);
       // An unknown size counts as too large.
       auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-      if (!fits(func, budget) || (budget && type && !type.hasStaticShape()))
+      if (!fits(func, budget) || (budget && type && !type.hasStaticShape())) {
         op.moveBefore(next);
+        continue;
+      }
+      SPMD_LOG() << "moves " << describeValue(op.getResult(0)) << " before the loop at " << loop.getLoc();
+      SPMD_COUNT(hoistedCollectives, isa<CollectiveOpInterface>(op));
     }
   }
 
@@ -88,7 +96,7 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
   }
 
   /// Moves gathers into loops, the largest first, until the function fits.
-  static void sink(func::FuncOp func, int64_t budget) {
+  void sink(func::FuncOp func, int64_t budget) {
     SmallVector<Operation *> gathers;
     func.walk([&](CollectiveOpInterface op) {
       if (getBytes(op->getResult(0).getType()) > getBytes(op->getOperand(0).getType()))
@@ -107,8 +115,12 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
         int64_t before = getPeakBytes(func);
         Operation *next = op->getNextNode();
         op->moveBefore(getFirstUser(op->getResults(), loop.getBody()));
-        if (getPeakBytes(func) < before)
+        if (int64_t after = getPeakBytes(func); after < before) {
+          SPMD_LOG() << "moves " << describeValue(op->getResult(0)) << " into the loop at " << loop.getLoc() << ": "
+                     << before << " live bytes become " << after;
+          SPMD_COUNT(sunkGathers, 1);
           continue;
+        }
         op->moveBefore(next);
         break;
       }
@@ -116,29 +128,25 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
   }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
+    func::FuncOp func = getOperation();
     if (memoryBudget < 0) {
-      emitError(module.getLoc()) << "memory-budget=" << memoryBudget.getValue()
-                                 << ", expected a number of bytes, 0 for the mesh's memory";
+      emitModuleError(func) << "memory-budget=" << memoryBudget.getValue()
+                            << ", expected a number of bytes, 0 for the mesh's memory";
       return signalPassFailure();
     }
-    if (failed(verifyLocalView(module, getArgument())))
+    if (failed(verifyLocalView(func, getArgument())))
       return signalPassFailure();
-    MeshCache meshes(module);
-    for (auto func : module.getOps<func::FuncOp>()) {
-      if (func.isExternal())
-        continue;
-      std::optional<int64_t> budget = getMemoryBudget(func, memoryBudget, meshes);
-      func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
-      if (fits(func, budget))
-        continue;
-      sink(func, *budget);
-      if (int64_t peak = getPeakBytes(func); peak > *budget)
-        remark::missed(func.getLoc(),
-                       remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
-            << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
-            << remark::metric("Bytes", peak) << remark::suggest("shard the largest values along further axes");
-    }
+    if (func.isExternal())
+      return;
+    std::optional<int64_t> budget = getMemoryBudget(func, memoryBudget, MeshCache(func));
+    func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
+    if (fits(func, budget))
+      return;
+    sink(func, *budget);
+    if (int64_t peak = getPeakBytes(func); peak > *budget)
+      remark::missed(func.getLoc(), remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
+          << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
+          << remark::metric("Bytes", peak) << remark::suggest("shard the largest values along further axes");
   }
 };
 

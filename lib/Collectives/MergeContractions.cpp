@@ -14,6 +14,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Rules/IndexedOps.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -23,6 +24,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDMERGECONTRACTIONSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-merge-contractions"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -213,6 +217,8 @@ public:
       : func(func), meshes(meshes), fragmentOf(readFragments(func)) {}
 
   void run();
+  /// The contractions that were merged.
+  unsigned getNumMerged() const { return numMerged; }
 
 private:
   /// The arguments that are contracted with the same values.
@@ -240,19 +246,22 @@ private:
   func::FuncOp func;
   const MeshCache &meshes;
   const FragmentNumbers fragmentOf;
+  unsigned numMerged = 0;
 };
 
 struct MergeProductsPass : public spmd::impl::SPMDMergeContractionsPassBase<MergeProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    if (failed(verifyLocalView(module, getArgument())))
+    func::FuncOp func = getOperation();
+    if (failed(verifyLocalView(func, getArgument())))
       return signalPassFailure();
-    MeshCache meshes(module);
-    for (auto func : module.getOps<func::FuncOp>())
-      if (!func.isExternal())
-        FunctionMerger(func, meshes).run();
+    if (func.isExternal())
+      return;
+    MeshCache meshes(func);
+    FunctionMerger merger(func, meshes);
+    merger.run();
+    SPMD_COUNT(mergedContractions, merger.getNumMerged());
   }
 };
 
@@ -345,6 +354,9 @@ void FunctionMerger::merge(ArrayRef<unsigned> args, llvm::SmallBitVector &merged
   for (const Siblings &siblings : chain)
     value = rewrite(siblings, value);
   replaceBySlices(chain.back(), value);
+  numMerged += chain.back().ops.size();
+  SPMD_LOG() << "merges " << chain.back().ops.size() << " contractions with the segments of argument #" << args.front()
+             << " of @" << func.getName();
   llvm::SetVector<Operation *> dead;
   for (const Siblings &siblings : llvm::reverse(chain))
     dead.insert_range(siblings.ops);

@@ -14,6 +14,7 @@
 #include "shardkit/Rules/Linearity.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -21,6 +22,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDMERGEREDUCTIONSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-merge-reductions"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -35,21 +39,22 @@ static AllReduceOp getOnlySum(Value value, Operation *op) {
   return fits ? reduce : AllReduceOp();
 }
 
-/// A sum or difference of all-reduces over the same axes.
-static void mergeOperands(Operation *op) {
+/// A sum or difference of all-reduces over the same axes. Returns their number, 0 if they are not merged.
+static unsigned mergeOperands(Operation *op) {
   if (op->getNumOperands() < 2 || !isAdditive(op))
-    return;
+    return 0;
   SmallVector<AllReduceOp> sums;
   llvm::SmallBitVector read = getReadTensors(op);
   for (unsigned t : read.set_bits()) {
     AllReduceOp sum = getOnlySum(op->getOperand(t), op);
     if (!sum || (!sums.empty() && sum.getAxes() != sums.front().getAxes()))
-      return;
+      return 0;
     if (!llvm::is_contained(sums, sum))
       sums.push_back(sum);
   }
   if (sums.size() < 2)
-    return;
+    return 0;
+  SPMD_LOG() << "merges " << sums.size() << " all-reduces that " << op->getName() << " at " << op->getLoc() << " adds";
   Value result = op->getResult(0);
   OpBuilder b(op->getContext());
   b.setInsertionPointAfter(op);
@@ -60,28 +65,30 @@ static void mergeOperands(Operation *op) {
     sum.getResult().replaceAllUsesWith(sum.getInput());
     sum.erase();
   }
+  return sums.size();
 }
 
 /// An iteration argument to which the body only adds an all-reduce, or from which it only
-/// subtracts one.
-static void mergeTrips(scf::ForOp loop, unsigned i) {
+/// subtracts one. Returns whether it is reduced after the loop.
+static bool mergeTrips(scf::ForOp loop, unsigned i) {
   BlockArgument sum = loop.getRegionIterArg(i);
   auto type = dyn_cast<RankedTensorType>(sum.getType());
   if (!type || !type.hasStaticShape() || !sum.hasOneUse())
-    return;
+    return false;
   OpOperand &use = *sum.use_begin();
   Operation *op = use.getOwner();
   bool isSum =
       isa<arith::AddFOp, arith::AddIOp>(op) || (isa<arith::SubFOp, arith::SubIOp>(op) && use.getOperandNumber() == 0);
   if (!isSum || op->getBlock() != loop.getBody() || !op->hasOneUse())
-    return;
+    return false;
   OpOperand &yielded = *op->use_begin();
   if (yielded.getOwner() != loop.getBody()->getTerminator() || yielded.getOperandNumber() != i)
-    return;
+    return false;
   OpOperand &other = op->getOpOperand(1 - use.getOperandNumber());
   AllReduceOp reduce = getOnlySum(other.get(), op);
   if (!reduce)
-    return;
+    return false;
+  SPMD_LOG() << "reduces sum " << i << " after the loop at " << loop.getLoc() << ", not in it";
   OpBuilder b(loop);
   Location loc = reduce.getLoc();
   Value init = loop.getInitArgs()[i], result = loop.getResult(i);
@@ -107,6 +114,7 @@ static void mergeTrips(scf::ForOp loop, unsigned i) {
   result.replaceAllUsesExcept(total, added);
   other.set(reduce.getInput());
   reduce.erase();
+  return true;
 }
 
 namespace {
@@ -115,28 +123,26 @@ struct MergeReductionsPass : public spmd::impl::SPMDMergeReductionsPassBase<Merg
   using Base::Base;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
+    func::FuncOp func = getOperation();
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
+      emitModuleError(func) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
-    if (failed(verifyLocalView(module, getArgument())))
+    if (failed(verifyLocalView(func, getArgument())))
       return signalPassFailure();
-    for (auto func : module.getOps<func::FuncOp>()) {
-      // Inner loops first, so that a sum can leave several loops.
-      SmallVector<Operation *> ops;
-      func.walk([&](Operation *op) {
-        if (!isa<AllReduceOp>(op))
-          ops.push_back(op);
-      });
-      for (Operation *op : ops) {
-        if (auto loop = dyn_cast<scf::ForOp>(op)) {
-          if (getTripCount(loop, tripCount) > 1)
-            for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
-              mergeTrips(loop, i);
-        } else {
-          mergeOperands(op);
-        }
+    // Inner loops first, so that a sum can leave several loops.
+    SmallVector<Operation *> ops;
+    func.walk([&](Operation *op) {
+      if (!isa<AllReduceOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        if (getTripCount(loop, tripCount) > 1)
+          for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
+            SPMD_COUNT(mergedReductions, mergeTrips(loop, i));
+      } else {
+        SPMD_COUNT(mergedReductions, mergeOperands(op));
       }
     }
   }

@@ -9,11 +9,15 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/Overlap.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDOVERLAPCOLLECTIVESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-overlap-collectives"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -80,8 +84,11 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
         first = op;
       }
     }
+    SPMD_LOG() << unit.op->getName() << " at " << unit.op->getLoc() << " takes " << seconds << " s, compute before "
+               << user->getName() << " at " << user->getLoc() << " hides " << hiddenFraction * hidden << " s";
     if (hidden == 0 || hiddenFraction * hidden < minHiddenFraction * seconds)
       return success();
+    SPMD_COUNT(overlappedCollectives, unit.members.size());
     if (!start) {
       startTogether(unit.members, first, user);
       return success();
@@ -92,25 +99,24 @@ struct OverlapCollectivesPass : public spmd::impl::SPMDOverlapCollectivesPassBas
   }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
+    func::FuncOp func = getOperation();
     if (!(minHiddenFraction >= 0)) {
-      emitError(module.getLoc()) << "min-hidden-fraction=" << minHiddenFraction.getValue() << ", expected 0 or more";
+      emitModuleError(func) << "min-hidden-fraction=" << minHiddenFraction.getValue() << ", expected 0 or more";
       return signalPassFailure();
     }
     if (tripCount < 1) {
-      emitError(module.getLoc()) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
+      emitModuleError(func) << "trip-count=" << tripCount.getValue() << ", expected a positive number";
       return signalPassFailure();
     }
-    if (failed(verifyLocalView(module, getArgument())))
+    if (failed(verifyLocalView(func, getArgument())))
       return signalPassFailure();
-    MeshCache meshes(module);
+    MeshCache meshes(func);
     hiddenFraction = 1;
-    for (auto mesh : module.getOps<MeshOp>())
-      hiddenFraction = std::min(hiddenFraction, getOverlap(mesh).value_or(1));
-    for (auto func : module.getOps<func::FuncOp>())
-      for (Block *block : getBlocks(func))
-        if (failed(overlap(block, meshes)))
-          return signalPassFailure();
+    for (const MeshCache::Entry &entry : meshes.entries())
+      hiddenFraction = std::min(hiddenFraction, getOverlap(entry.op).value_or(1));
+    for (Block *block : getBlocks(func))
+      if (failed(overlap(block, meshes)))
+        return signalPassFailure();
   }
 
   double hiddenFraction; // the fraction of a collective that passes while devices compute

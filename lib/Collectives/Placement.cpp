@@ -76,13 +76,15 @@ std::optional<int64_t> spmd::getMemoryBudget(func::FuncOp func, int64_t budget, 
   return least;
 }
 
-LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
-  int phase = getPhase(module);
+LogicalResult spmd::verifyLocalView(func::FuncOp func, StringRef pass) {
+  int phase = getPhase(func->getParentOp());
   if (phase >= 0 && phase < int(Phase::Partitioned))
-    return emitError(module.getLoc()) << pass << " of a module in phase \"" << kPhases[phase]
-                                      << "\", expected \"partitioned\"; run --spmd-partition first";
-  return failure(failed(verifyInput(module, Phase::Partitioned, pass)) ||
-                 failed(verifyLowered(module, Phase::Partitioned, "--" + pass)));
+    return emitModuleError(func) << pass << " of a module in phase \"" << kPhases[phase]
+                                 << "\", expected \"partitioned\"; run --spmd-partition first";
+  if (failed(verifyInput(func, Phase::Partitioned, pass)))
+    return failure();
+  // In a partitioned module private functions may be for loading, which are in global view.
+  return phase >= 0 && func.isPrivate() ? success() : verifyLowered(func, Phase::Partitioned, "--" + pass);
 }
 
 StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done) {

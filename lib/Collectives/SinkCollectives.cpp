@@ -9,11 +9,15 @@
 #include "shardkit/Collectives/Placement.h"
 #include "shardkit/Cost/LiveBuffers.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDSINKCOLLECTIVESPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-sink-collectives"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -45,7 +49,16 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
     return isa_and_nonnull<CollectiveOpInterface>(op);
   }
 
-  static void moveCollectives(Block *block) {
+  void move(Operation *op, Operation *before) {
+    if (op->getNextNode() == before)
+      return;
+    SPMD_LOG() << "moves " << describeValue(op->getResult(0)) << " before " << before->getName() << " at "
+               << before->getLoc();
+    SPMD_COUNT(movedCollectives, isa<CollectiveOpInterface>(op));
+    moveWithinBlock(op, before);
+  }
+
+  void moveCollectives(Block *block) {
     SmallVector<Operation *> ops;
     for (Operation &op : *block)
       if (viewsCollective(&op))
@@ -61,23 +74,22 @@ struct DelayCollectivesPass : public spmd::impl::SPMDSinkCollectivesPassBase<Del
       Operation *earliest = getEarliest(op, block);
       bool livesOn = !earliest || op->isBeforeInBlock(earliest);
       if (isView(op) || livesOn || growth(op) > 0)
-        moveWithinBlock(op, user);
+        move(op, user);
     }
     // Earlier collectives rise first, so that their users can follow.
     for (Operation *op : ops) {
       Operation *earliest = isView(op) ? nullptr : getEarliest(op, block);
       if (earliest && earliest->isBeforeInBlock(op) && growth(op) < 0)
-        moveWithinBlock(op, earliest->getNextNode());
+        move(op, earliest->getNextNode());
     }
   }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    if (failed(verifyLocalView(module, getArgument())))
+    func::FuncOp func = getOperation();
+    if (failed(verifyLocalView(func, getArgument())))
       return signalPassFailure();
-    for (auto func : module.getOps<func::FuncOp>())
-      for (Block *block : getBlocks(func))
-        moveCollectives(block);
+    for (Block *block : getBlocks(func))
+      moveCollectives(block);
   }
 };
 

@@ -74,7 +74,7 @@ LogicalResult spmd::specializeShapes(ModuleOp module, ArrayRef<std::string> shap
     return success();
   makeDroppedDimsExplicit(module);
   PassManager pm(module.getContext());
-  pm.addPass(createSPMDShardingsToConstraintsPass());
+  pm.addNestedPass<func::FuncOp>(createSPMDShardingsToConstraintsPass());
   addInliner(pm);
   pm.addPass(createSymbolDCEPass());
   SPMDSpecializeShapesPassOptions options;
@@ -100,10 +100,10 @@ LogicalResult spmd::writeInferredSegments(ModuleOp module, const PhaseOptions &o
   SPMDResolveAxisResourcesPassOptions resources;
   resources.mesh = options.mesh;
   pm.addPass(createSPMDResolveAxisResourcesPass(resources));
-  pm.addPass(createSPMDDecomposePass());
+  pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass());
   if (options.inlineCalls)
     pm.addPass(createSPMDInlineCallsPass());
-  pm.addPass(createSPMDNarrowSortsPass());
+  pm.addNestedPass<func::FuncOp>(createSPMDNarrowSortsPass());
   pm.addPass(createSPMDInferSegmentsPass());
   if (failed(pm.run(*copy)))
     return failure();

@@ -340,7 +340,7 @@ LogicalResult ShardFunctions::build(RunFn runPipeline) {
       func.erase();
   }
   OpPassManager phases(ModuleOp::getOperationName());
-  phases.addPass(createSPMDDecomposePass());
+  phases.addNestedPass<func::FuncOp>(createSPMDDecomposePass());
   phases.addPass(createSPMDPropagatePass());
   phases.addPass(createSPMDInsertReshardsPass());
   phases.addPass(createSPMDPartitionPass());

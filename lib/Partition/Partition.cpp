@@ -24,6 +24,7 @@
 
 #include "shardkit/Rules/ControlFlow.h"
 #include "shardkit/Rules/IndexedBody.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,6 +34,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDPARTITIONPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-partition"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -134,6 +138,7 @@ struct PartitionPass : public spmd::impl::SPMDPartitionPassBase<PartitionPass> {
         continue;
       if (failed(FunctionPartitioner(func, **functionMeshes, fillPadding, keepLayouts, dynamicChecks).run()))
         return signalPassFailure();
+      func.walk([&](CollectiveOpInterface) { SPMD_COUNT(insertedCollectives, 1); });
     }
     setPhase(module, Phase::Partitioned);
   }
@@ -370,6 +375,9 @@ LogicalResult FunctionPartitioner::partition(Operation *op) {
       return failure();
     OpBuilder b(op);
     const Sharding &from = getSharding(input), &to = getSharding(reshard.getResult());
+    SPMD_LOG() << "reshard at " << op->getLoc() << " of " << type << " from " << meshes.toString(from) << " to "
+               << meshes.toString(to) << ": "
+               << table.getMove(layouts.lookup(input), layouts.lookup(reshard.getResult()), type).kinds;
     Value withPadding = dynamicSizes.pad(b, reshard, input, from, to);
     FailureOr<Value> value = lowerReshard(b, op->getLoc(), withPadding, type, layouts.lookup(input),
                                           layouts.lookup(reshard.getResult()), table);

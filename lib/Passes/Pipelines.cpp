@@ -16,26 +16,26 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   if (phaseOptions.mergeReductions) {
     SPMDMergeReductionsPassOptions merge;
     merge.tripCount = phaseOptions.tripCount;
-    pm.addPass(createSPMDMergeReductionsPass(merge));
+    pm.addNestedPass<func::FuncOp>(createSPMDMergeReductionsPass(merge));
   }
   if (phaseOptions.hoist) {
     SPMDHoistCollectivesPassOptions hoist;
     hoist.memoryBudget = phaseOptions.memoryBudget;
-    pm.addPass(createSPMDHoistCollectivesPass(hoist));
+    pm.addNestedPass<func::FuncOp>(createSPMDHoistCollectivesPass(hoist));
   }
   if (phaseOptions.sink)
-    pm.addPass(createSPMDSinkCollectivesPass());
+    pm.addNestedPass<func::FuncOp>(createSPMDSinkCollectivesPass());
   if (phaseOptions.combine) {
     SPMDCombineCollectivesPassOptions combine;
     combine.maxBytes = phaseOptions.maxBytes;
     combine.memoryBudget = phaseOptions.memoryBudget;
-    pm.addPass(createSPMDCombineCollectivesPass(combine));
+    pm.addNestedPass<func::FuncOp>(createSPMDCombineCollectivesPass(combine));
   }
   if (phaseOptions.overlap) {
     SPMDOverlapCollectivesPassOptions overlap;
     overlap.tripCount = phaseOptions.tripCount;
     overlap.minHiddenFraction = phaseOptions.minHiddenFraction;
-    pm.addPass(createSPMDOverlapCollectivesPass(overlap));
+    pm.addNestedPass<func::FuncOp>(createSPMDOverlapCollectivesPass(overlap));
   }
 }
 
@@ -112,19 +112,19 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
     SPMDDecomposePassOptions decompose;
     decompose.constantsOnly = phaseOptions.pipeline.has_value();
-    pm.addPass(createSPMDDecomposePass(decompose));
+    pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass(decompose));
     if (phaseOptions.inlineCalls || phaseOptions.pipeline)
       pm.addPass(createSPMDInlineCallsPass());
     else
       pm.addPass(createSymbolDCEPass());
-    pm.addPass(createSPMDNarrowSortsPass());
+    pm.addNestedPass<func::FuncOp>(createSPMDNarrowSortsPass());
     if (phaseOptions.pipeline) {
       std::unique_ptr<Pass> pipeline = createSPMDBuildStagesPass();
       // These options are verified where they are read.
       (void)pipeline->initializeOptions(*phaseOptions.pipeline, [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
-      pm.addPass(createSPMDDecomposePass());
+      pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass());
     }
     if (phaseOptions.inferSegments)
       pm.addPass(createSPMDInferSegmentsPass());
@@ -165,7 +165,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
   if (from < Phase::Final && last >= Phase::Final) {
     // Merged arguments have no unsharded counterpart.
     if (phaseOptions.mergeContractions && !phaseOptions.withValues)
-      pm.addPass(createSPMDMergeContractionsPass());
+      pm.addNestedPass<func::FuncOp>(createSPMDMergeContractionsPass());
     pm.addPass(createSPMDOutlineStagesPass());
     pm.addPass(createSPMDShardFunctionsPass());
     buildCollectives(pm, phaseOptions);

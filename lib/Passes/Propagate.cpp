@@ -14,6 +14,7 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Propagation/CompleteModule.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -21,6 +22,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDPROPAGATEPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-propagate"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -63,8 +67,10 @@ private:
       auto propagation = FunctionPropagation::compute(funcs, meshes, calls, propagationOptions);
       if (failed(propagation))
         return failure();
-      if (emitsRemarks)
+      if (emitsRemarks) {
         (*propagation)->emitRemarks();
+        SPMD_COUNT(shardedValues, (*propagation)->getPropagation().getNumSharded());
+      }
       if (!improves)
         return propagation;
       if (failed(improvePropagation(**propagation, meshes, {propagationOptions, deferReductions}, callOperands)))

@@ -104,6 +104,9 @@ public:
     SmallVector<std::pair<Value, unsigned>> first(rule.numFactors());
     for (unsigned t = 0; t < rule.numOperands() + rule.numResults(); ++t) {
       const ShardingRule::Tensor &tensor = rule.tensor(t);
+      // A zero that several ops start from has a layout for each of them.
+      if (isConstantLike(tensor.value.getDefiningOp()))
+        continue;
       for (unsigned d = 0; d < tensor.numDims; ++d) {
         // A dim of several factors: the major one of size > 1.
         int32_t factor = -1;

@@ -2,9 +2,13 @@
 
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Rules/PaddingNeeds.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Interfaces/CallInterfaces.h"
 #include <map>
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-propagate"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -507,17 +511,27 @@ Sharding Propagation::extend(const Sharding &from, const Sharding &userSharding,
 bool Propagation::update(ClassId id, ShardingId sharding, ArrayRef<Proposal> proposals) {
   if (classes[id].sharding == sharding)
     return false;
-  if (recording)
+  if (recording || llvm::DebugFlag)
     for (auto [d, dim] : llvm::enumerate(shardings.get(sharding).dims)) {
       if (dim.entries == get(id).dims[d].entries)
         continue;
       const Proposal *source = llvm::find_if(
           proposals, [&](const Proposal &proposal) { return isRefinement(dim.entries, dimLists[proposal.dims][d]); });
-      extensions.push_back(
-          {id, unsigned(d), dim.entries, (source == proposals.end() ? proposals.begin() : source)->node});
+      add({id, unsigned(d), dim.entries, (source == proposals.end() ? proposals.begin() : source)->node});
     }
   classes[id].sharding = sharding;
   return true;
+}
+
+void Propagation::add(const Extension &extension) {
+  if (recording)
+    extensions.push_back(extension);
+  const Node &node = nodes[extension.node];
+  ArrayRef<int32_t> tensors = getTensors(node);
+  size_t t = llvm::find(tensors, int32_t(extension.valueClass)) - tensors.begin();
+  SPMD_LOG() << node.op->getName() << " at " << node.op->getLoc() << " shards dim " << extension.dim << " of "
+             << (t < tensors.size() ? describeValue(getTensorValues(node)[t]) : "a value that is one with its own")
+             << " as {" << toString(extension.entries, mesh) << "}";
 }
 
 void Propagation::resolve(MutableArrayRef<Proposal> proposals, bool backward) {

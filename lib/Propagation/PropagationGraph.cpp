@@ -8,6 +8,13 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+unsigned PropagationGraph::getNumSharded() const {
+  return llvm::count_if(classes, [&](const ValueClass &valueClass) {
+    return llvm::any_of(shardings.get(valueClass.sharding).dims,
+                        [](const DimSharding &dim) { return !dim.entries.empty(); });
+  });
+}
+
 PropagationGraph::ClassId PropagationGraph::addClass(RankedTensorType type, Sharding userSharding) {
   for (DimSharding &dim : userSharding.dims)
     dim.entries = canonicalize(dim.entries);

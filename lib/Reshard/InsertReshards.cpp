@@ -17,6 +17,7 @@
 #include "shardkit/Propagation/Propagation.h"
 #include "shardkit/Reshard/ComputePlan.h"
 #include "shardkit/Rules/Reductions.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Remarks.h"
@@ -25,6 +26,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDINSERTRESHARDSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-insert-reshards"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -45,8 +49,8 @@ public:
 
   void run();
 
-  /// Constraints without a use that were dropped.
-  unsigned droppedConstraints = 0;
+  /// Constraints without a use that were dropped, and reshards that were inserted.
+  unsigned droppedConstraints = 0, numReshards = 0;
   /// Whether a reshard that moves data and that no constraint requests is an
   /// error, and whether there was one.
   bool forbidImplicit, foundImplicit = false;
@@ -151,6 +155,7 @@ struct InsertReshardsPass : public spmd::impl::SPMDInsertReshardsPassBase<Insert
       if (inserter.foundImplicit)
         return signalPassFailure();
       dropped += plan.droppedConstraints + inserter.droppedConstraints;
+      SPMD_COUNT(insertedReshards, inserter.numReshards);
     }
     if (dropped > 0)
       emitWarning(module.getLoc()) << dropped
@@ -290,6 +295,9 @@ Value ReshardInserter::reshard(Value value, Value source, LayoutId from, LayoutI
   if (isPropagated || leaves)
     b.setInsertionPointAfterValue(source);
   auto op = ReshardOp::create(b, consumer->getLoc(), source.getType(), source, table.getAttr(to));
+  ++numReshards;
+  SPMD_LOG() << consumer->getName() << " at " << consumer->getLoc() << " needs " << meshes.toString(table.get(to))
+             << ": reshards " << describeValue(value) << " from " << meshes.toString(table.get(from));
   emitRemark(value, from, to, consumer);
   ValueLayouts &state = values[value];
   llvm::erase_if(state.available, [&](auto &copy) { return copy.first == to; });

@@ -80,8 +80,6 @@ public:
   RuleChecker(Operation *op, OpInterpreter interpret) : op(op), interpret(interpret), rule(getShardingRule(op)) {
     if (auto iface = dyn_cast<ShardingRuleOpInterface>(op))
       addressing = iface.getAddressing();
-    if (addressing && addressing->writes)
-      addressing.reset();
   }
   FailureOr<RuleCheck> run(ArrayRef<TensorValue> given);
 
@@ -113,8 +111,16 @@ private:
   double getPaddingAt(unsigned t, ArrayRef<Numbers> indices, ArrayRef<int64_t> local) const;
   TensorValue shardOperand(unsigned t, ArrayRef<int64_t> coordinates) const;
   int32_t getAddressed(size_t d) const;
-  void makeIndicesLocal(TensorValue &indices, ArrayRef<int64_t> coordinates) const;
-  bool readsOwn(unsigned r, ArrayRef<int64_t> local, ArrayRef<int64_t> coordinates) const;
+  /// Whether partition replaces the op by loops over rows: an addressed dim is sharded.
+  bool isReplaced() const;
+  /// Where a row, or an element of it, is in the shard of the table; std::nullopt if another device has it.
+  std::optional<SmallVector<int64_t>> getTableIndex(const TensorValue &table, const TensorValue &indices,
+                                                    ArrayRef<int64_t> row, ArrayRef<int64_t> coordinates) const;
+  /// What these loops compute on a device: the rows that it has, zeros for others, or its shard of the table with the
+  /// rows that are written into it.
+  TensorValues computeRows(ArrayRef<TensorValue> shards, ArrayRef<int64_t> coordinates) const;
+  /// The operand with the rows that are written.
+  unsigned getRowsOperand() const;
   /// The op with local attributes and types, alone in a function of a module.
   std::pair<OwningOpRef<ModuleOp>, Operation *> makeLocal() const;
   LogicalResult verifyTypes(Operation *computed, ArrayRef<TensorValue> results) const;
@@ -125,7 +131,7 @@ private:
   Operation *op;
   OpInterpreter interpret;
   ShardingRule rule;
-  std::optional<Addressing> addressing; ///< Of an op that reads rows of a table.
+  std::optional<Addressing> addressing; ///< Of an op that reads or writes rows of a table.
   TensorValues operands, expected;
   /// The number of shards per factor.
   Numbers counts;
@@ -329,8 +335,6 @@ TensorValue RuleChecker::shardOperand(unsigned t, ArrayRef<int64_t> coordinates)
     const bool isElement = llvm::all_of(global, [](int64_t i) { return i >= 0; });
     value.elements[next++] = isElement ? operands[t].at(global) : getPaddingAt(t, indices, local);
   });
-  if (addressing && t == addressing->indicesOperand)
-    makeIndicesLocal(value, coordinates);
   return value;
 }
 
@@ -342,42 +346,57 @@ int32_t RuleChecker::getAddressed(size_t d) const {
   return factors.size() == 1 && counts[factors.front()] > 1 ? factors.front() : -1;
 }
 
-/// Indices into the shard of the table; 0 where another device has the row.
-void RuleChecker::makeIndicesLocal(TensorValue &indices, ArrayRef<int64_t> coordinates) const {
-  for (size_t d = 0; d < addressing->coordinate.size(); ++d) {
-    const int32_t f = getAddressed(d);
-    if (f < 0)
-      continue;
-    size_t next = 0;
-    forEachIndex(indices.type.getShape(), [&](ArrayRef<int64_t> index) {
-      double &element = indices.elements[next++];
-      if (addressing->hasTuples && index.back() != addressing->coordinate[d])
-        return;
-      const double local = element - double(coordinates[f] * getChunk(f));
-      element = local >= 0 && local < double(getChunk(f)) ? local : 0;
-    });
-  }
+bool RuleChecker::isReplaced() const {
+  return addressing &&
+         llvm::any_of(llvm::seq(addressing->coordinate.size()), [&](size_t d) { return getAddressed(d) >= 0; });
 }
 
-/// Whether the rows that an element of a local result is read from are those of this device.
-bool RuleChecker::readsOwn(unsigned r, ArrayRef<int64_t> local, ArrayRef<int64_t> coordinates) const {
-  if (!addressing || addressing->rows != op->getResult(r))
-    return true;
-  for (size_t d = 0; d < addressing->coordinate.size(); ++d) {
-    const int32_t f = getAddressed(d);
-    if (f < 0)
+std::optional<SmallVector<int64_t>> RuleChecker::getTableIndex(const TensorValue &table, const TensorValue &indices,
+                                                               ArrayRef<int64_t> row,
+                                                               ArrayRef<int64_t> coordinates) const {
+  SmallVector<int64_t> index;
+  for (auto [d, along] : llvm::enumerate(addressing->along)) {
+    if (along >= 0) {
+      index.push_back(row[along]);
       continue;
-    Numbers at;
-    for (unsigned k = 0; k < addressing->batch; ++k)
-      at.push_back(getIndices(addressing->indicesOperand, k, coordinates)[local[k]]);
-    if (llvm::any_of(at, [](int64_t k) { return k < 0; }))
-      return true; // padding, which nothing compares
+    }
+    SmallVector<int64_t> at(row.take_front(addressing->batch));
     if (addressing->hasTuples)
       at.push_back(addressing->coordinate[d]);
-    if (int64_t(operands[addressing->indicesOperand].at(at)) / getChunk(f) != coordinates[f])
-      return false;
+    const int32_t f = getAddressed(d);
+    index.push_back(int64_t(indices.at(at)) - (f < 0 ? 0 : coordinates[f] * getChunk(f)));
+    if (index.back() < 0 || index.back() >= table.type.getDimSize(d))
+      return std::nullopt;
   }
-  return true;
+  return index;
+}
+
+TensorValues RuleChecker::computeRows(ArrayRef<TensorValue> shards, ArrayRef<int64_t> coordinates) const {
+  const TensorValue &table = shards[addressing->tableOperand], &indices = shards[addressing->indicesOperand];
+  if (!addressing->writes) {
+    TensorValue rows(getLocalType(rule.numOperands()),
+                     toDouble(getNeutralElement(ReductionKind::Sum, table.type.getElementType())));
+    forEachIndex(rows.type.getShape(), [&](ArrayRef<int64_t> row) {
+      if (auto index = getTableIndex(table, indices, row, coordinates))
+        rows.at(row) = table.at(*index);
+    });
+    return {std::move(rows)};
+  }
+  TensorValue written = table;
+  const TensorValue &rows = shards[getRowsOperand()];
+  // In order: of equal indices the last row stays.
+  forEachIndex(rows.type.getShape(), [&](ArrayRef<int64_t> row) {
+    if (auto index = getTableIndex(table, indices, row, coordinates))
+      written.at(*index) = rows.at(row);
+  });
+  return {std::move(written)};
+}
+
+unsigned RuleChecker::getRowsOperand() const {
+  for (unsigned t = 0; t < op->getNumOperands(); ++t)
+    if (t != addressing->tableOperand && t != addressing->indicesOperand && op->getOperand(t) == addressing->rows)
+      return t;
+  return addressing->rows == addressing->table ? addressing->tableOperand : addressing->indicesOperand;
 }
 
 std::pair<OwningOpRef<ModuleOp>, Operation *> RuleChecker::makeLocal() const {
@@ -477,7 +496,8 @@ LogicalResult RuleChecker::check(ArrayRef<int64_t> countsOfFactors) {
     TensorValues shards;
     for (unsigned t = 0; t < rule.numOperands(); ++t)
       shards.push_back(shardOperand(t, coordinates));
-    FailureOr<TensorValues> results = interpret(local, shards);
+    FailureOr<TensorValues> results =
+        isReplaced() ? FailureOr(computeRows(shards, coordinates)) : interpret(local, shards);
     if (failed(results) || failed(verifyTypes(local, *results))) {
       status = failure();
       return;
@@ -498,8 +518,7 @@ LogicalResult RuleChecker::check(ArrayRef<int64_t> countsOfFactors) {
           global.push_back(indices[d][k]);
         if (llvm::any_of(global, [](int64_t k) { return k < 0; }))
           return;
-        const auto &[reduction, type] = std::pair(rule.results()[r].reduction, result.type.getElementType());
-        full.at(global) = readsOwn(r, i, coordinates) ? result.at(i) : toDouble(getNeutralElement(reduction, type));
+        full.at(global) = result.at(i);
       });
       std::swap(full.elements, partial[r][reduction]);
     }

@@ -162,6 +162,12 @@ LogicalResult RuleVerifier::verifyAddressing(const Addressing &a) const {
   if (a.tableOperand >= op->getNumOperands() || a.indicesOperand >= op->getNumOperands() ||
       a.table != op->getOperand(a.tableOperand) || a.indices != op->getOperand(a.indicesOperand))
     return fail("the table and indices of getAddressing are not those operands of the op");
+  if (op->getNumResults() != 1 ||
+      (a.writes ? !llvm::is_contained(op->getOperands(), a.rows) || op->getResult(0).getType() != a.table.getType()
+                : a.rows != op->getResult(0)))
+    return fail(a.writes
+                    ? "getAddressing writes rows, expected them in an operand, and one result of the type of the table"
+                    : "getAddressing reads rows, expected them to be the one result");
   auto rankOf = [](Value value) {
     auto type = value ? dyn_cast<RankedTensorType>(value.getType()) : RankedTensorType();
     return type ? type.getRank() : -1;

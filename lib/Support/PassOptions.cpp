@@ -87,8 +87,9 @@ static SmallVector<StringRef> getOptionNames(StringRef text) {
   return names;
 }
 
-LogicalResult ModulePass::initializeOptions(StringRef options,
-                                            llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
+template <typename OpT>
+LogicalResult PassOn<OpT>::initializeOptions(StringRef options,
+                                             llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) {
   std::string errors;
   std::string *outer = std::exchange(valueErrors, &errors);
   llvm::scope_exit restore([&] { valueErrors = outer; });
@@ -105,7 +106,7 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
       return emitError(renamed);
     std::string pass;
     llvm::raw_string_ostream os(pass);
-    printAsTextualPipeline(os);
+    this->printAsTextualPipeline(os);
     // Lists without elements are not printed, so that a name that is like none of these may be another's.
     SmallVector<StringRef> near = llvm::filter_to_vector(getOptionNames(pass), [&](StringRef known) {
       return name.edit_distance(known) <= std::max<size_t>(2, name.size() / 4);
@@ -114,5 +115,8 @@ LogicalResult ModulePass::initializeOptions(StringRef options,
       return emitError(reason);
     return emitError(reason + ", expected " + listNearest(name, near));
   };
-  return OperationPass::initializeOptions(options, emitOne);
+  return OperationPass<OpT>::initializeOptions(options, emitOne);
 }
+
+template class mlir::spmd::PassOn<ModuleOp>;
+template class mlir::spmd::PassOn<func::FuncOp>;

@@ -6,6 +6,7 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +22,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDDECOMPOSEPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-decompose"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -56,14 +60,14 @@ static Value getSpreadScalar(Operation *op) {
 }
 
 /// Frameworks broadcast a scalar once per type, and all users have that value in common:
-/// layouts would propagate from one user to another. Creates a fill per user instead.
-static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
+/// layouts would propagate from one user to another. Creates a fill per user instead, if it may.
+static bool makeFill(Operation *op, Value scalar, bool constantsOnly) {
   OpBuilder b(op);
   Value element;
   DenseElementsAttr constant;
   const bool isConstant = matchPattern(scalar, m_Constant(&constant));
   if (!isConstant && constantsOnly)
-    return;
+    return false;
   if (auto components = isConstant ? dyn_cast<ArrayAttr>(constant.getSplatValue<Attribute>()) : ArrayAttr())
     element = complex::ConstantOp::create(b, op->getLoc(), constant.getElementType(), components);
   else if (isConstant)
@@ -73,8 +77,38 @@ static void makeFill(Operation *op, Value scalar, bool constantsOnly) {
   Value init = cast<linalg::LinalgOp>(op).getDpsInits().front();
   auto fill = linalg::FillOp::create(b, op->getLoc(), element, init);
   fill->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  SPMD_LOG() << "fills a tensor instead of " << op->getName() << " at " << op->getLoc();
   op->replaceAllUsesWith(fill);
   op->erase();
+  return true;
+}
+
+/// Whether an op only repeats the elements of its input along dims that this lacks.
+static bool isBroadcast(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumDpsInputs() != 1 || op->getNumResults() != 1 || !linalgOp.hasPureTensorSemantics() ||
+      linalgOp.getNumReductionLoops() != 0)
+    return false;
+  Block *body = linalgOp.getBlock();
+  AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInputOperand(0));
+  return body->getTerminator()->getOperand(0) == body->getArgument(0) &&
+         linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(0)).isIdentity() &&
+         llvm::any_of(llvm::seq(map.getNumDims()), [&](unsigned loop) { return !map.isFunctionOfDim(loop); });
+}
+
+/// Gives each reader of a broadcast one of its own: layouts would propagate from one reader to another through the dims
+/// that the input lacks, as from layer to layer through the mask that CSE has made one value of. What the user
+/// annotated stays one value. Returns the number of copies.
+static unsigned splitBroadcast(Operation *op) {
+  llvm::SmallSetVector<Operation *, 4> readers(op->user_begin(), op->user_end());
+  if (readers.size() < 2 || op->hasAttr(kRuleAttr) || op->hasAttr(kShardingsAttr) ||
+      llvm::any_of(readers, [](Operation *reader) { return isa_and_nonnull<SPMDDialect>(reader->getDialect()); }))
+    return 0;
+  SPMD_LOG() << "copies " << describeValue(op->getResult(0)) << " for each of " << readers.size() << " readers";
+  OpBuilder b(op);
+  for (Operation *reader : ArrayRef(readers.getArrayRef()).drop_front())
+    reader->replaceUsesOfWith(op->getResult(0), b.clone(*op)->getResult(0));
+  return readers.size() - 1;
 }
 
 namespace {
@@ -83,22 +117,27 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    if (failed(verifyInput(module, Phase::Annotated, getArgument())))
+    func::FuncOp func = getOperation();
+    if (failed(verifyInput(func, Phase::Annotated, getArgument())))
       return signalPassFailure();
-    makeDroppedDimsExplicit(module);
+    makeDroppedDimsExplicit(func);
     SmallVector<Operation *> ops;
-    if (!module.getOps<MeshOp>().empty())
-      module.walk([&](Operation *op) {
+    if (!func->getBlock()->getOps<MeshOp>().empty())
+      func.walk([&](Operation *op) {
         if (hasNoLocalForm(op))
           ops.push_back(op);
         else if (Value scalar = getSpreadScalar(op))
-          makeFill(op, scalar, constantsOnly);
+          SPMD_COUNT(decomposedOps, makeFill(op, scalar, constantsOnly));
+        else if (!constantsOnly && isBroadcast(op))
+          SPMD_COUNT(decomposedOps, splitBroadcast(op));
       });
     if (ops.empty())
       return;
-    if (getPhase(module) < int(Phase::Annotated))
-      makeConstraintsOfShardings(module);
+    for (Operation *op : ops)
+      SPMD_LOG() << "expands " << op->getName() << " at " << op->getLoc();
+    SPMD_COUNT(decomposedOps, ops.size());
+    if (getPhase(func) < int(Phase::Annotated))
+      makeConstraintsOfShardings(func);
     TypeConverter converter;
     tosa::populateTosaTypeConversion(converter);
     RewritePatternSet patterns(&getContext());

@@ -3,6 +3,7 @@
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Passes.h"
+#include "shardkit/Support/PassDebugging.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -11,6 +12,9 @@ namespace mlir::spmd {
 #define GEN_PASS_DEF_SPMDNARROWSORTSPASS
 #include "shardkit/Passes.h.inc"
 } // namespace mlir::spmd
+
+#undef DEBUG_TYPE // of other sources of a batch
+#define DEBUG_TYPE "spmd-narrow-sorts"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -106,15 +110,16 @@ static std::optional<ReadRange> getReadRange(SortOp op, SmallVectorImpl<tensor::
   return range;
 }
 
-/// Keeps the first elements up to the last one that is read, or, if these are fewer, the last ones.
-static void narrow(SortOp op) {
+/// Keeps the first elements up to the last one that is read, or, if these are fewer, the last ones. Returns whether it
+/// keeps fewer elements than before.
+static bool narrow(SortOp op) {
   if (op.getInputType().isDynamicDim(op.getDimension()))
-    return; // All elements are kept.
+    return false; // All elements are kept.
   moveBeforeReversals(op);
   SmallVector<tensor::ExtractSliceOp> slices;
   std::optional<ReadRange> range = getReadRange(op, slices);
   if (!range)
-    return;
+    return false;
   int64_t dim = op.getDimension(), kept = op.getKeptSize();
   bool isAll = kept == op.getSortedSize();
   bool keepsLast = op.getLast();
@@ -122,7 +127,9 @@ static void narrow(SortOp op) {
     keepsLast = kept - range->begin < range->end;
   int64_t count = keepsLast ? kept - range->begin : range->end;
   if (count == kept)
-    return;
+    return false;
+  SPMD_LOG() << "keeps the " << (keepsLast ? "last " : "first ") << count << " of " << kept
+             << " elements of the sort at " << op.getLoc();
   op.setLast(keepsLast);
   for (Value result : op.getOutputs()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -140,6 +147,7 @@ static void narrow(SortOp op) {
       slice.erase();
     }
   }
+  return true;
 }
 
 namespace {
@@ -147,11 +155,12 @@ struct NarrowSortsPass : public spmd::impl::SPMDNarrowSortsPassBase<NarrowSortsP
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(verifyInput(getOperation(), Phase::Annotated, getArgument())))
+    func::FuncOp func = getOperation();
+    if (failed(verifyInput(func, Phase::Annotated, getArgument())))
       return signalPassFailure();
     SmallVector<SortOp> sorts;
-    getOperation().walk([&](SortOp op) { sorts.push_back(op); });
-    llvm::for_each(sorts, narrow);
+    func.walk([&](SortOp op) { sorts.push_back(op); });
+    SPMD_COUNT(narrowedSorts, llvm::count_if(sorts, narrow));
   }
 };
 } // namespace

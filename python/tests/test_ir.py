@@ -15,6 +15,12 @@ func.func @main(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@pod, [{"x"}
   return %0 : tensor<8x4xf32>
 }
 """
+SCATTER = """
+func.func @f(%t: tensor<1x6x2xf32>, %i: tensor<1x4xi32>, %r: tensor<1x4x2xf32>) {
+  %0 = tosa.scatter %t, %i, %r : (tensor<1x6x2xf32>, tensor<1x4xi32>, tensor<1x4x2xf32>) -> tensor<1x6x2xf32>
+  return
+}
+"""
 ROWS, WHOLE = '#spmd.sharding<@pod, [{"x"}, {}]>', "#spmd.sharding<@pod, [{}, {}]>"
 TYPE = "tensor<8x4xf32>"
 
@@ -25,6 +31,16 @@ def find_error(call: Callable[[], Any]) -> str:
     except ShardKitError as error:
         return str(error)
     return "no error"
+
+
+def scatter(table: list[float], indices: list[float], rows: list[float], adds: bool) -> list[float]:
+    """Writes rows at indices, as the rule of tosa.scatter says, or adds them, which is another op."""
+    written, width = list(table), len(rows) // len(indices)
+    for row, index in enumerate(indices):
+        for i in range(width):
+            at = int(index) * width + i
+            written[at] = (written[at] if adds else 0) + rows[row * width + i]
+    return written
 
 
 def main() -> int:
@@ -46,12 +62,16 @@ def main() -> int:
     warns = ir.parse('func.func @f(%a: tensor<8xf32>) -> tensor<8xf32> {\n  return %a : tensor<8xf32>\n}')
     assert not warns.diagnostics and warns.functions["f"].arguments[0].sharding is None
 
+    rules = ir.parse(SCATTER)
+    assert rules.check_rules(lambda _, operands: [scatter(*operands, adds=False)])["tosa.scatter"] > 3
+
     wrong: list[tuple[Callable[[], Any], str]] = [
         (lambda: ir.parse("x"), "1:1): error: custom op 'x' is unknown"),
         (lambda: module.run("nothing"), "there is no pass or pipeline 'nothing', expected one that is registered"),
         (lambda: module.run("spmd-propagate", conflict="basic"), "no such option conflict"),
         (lambda: module.run("spmd-propagate", conflicts="all"), "unknown conflicts=all, expected cost or basic"),
         (lambda: module.run("spmd-partition"), 'a module in phase "propagated", expected "resharded"'),
+        (lambda: rules.check_rules(lambda _, operands: [scatter(*operands, adds=True)]), "the sharding rule of tosa.scatter gives wrong numbers"),
         (lambda: module.local_type('#spmd.sharding<@pod, [{"z"}]>', "tensor<8xf32>"), 'unknown axis "z", expected one of "x", "y"'),
         (lambda: module.local_type("#spmd.sharding<@no, [{}]>", "tensor<8xf32>"), "unknown mesh @no"),
         (lambda: module.local_type("2 : i64", "tensor<8xf32>"), "expected a #spmd.sharding, got 2 : i64"),

@@ -9,6 +9,7 @@
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
 #include <stdio.h>
+#include <string.h>
 
 static void print(MlirStringRef text, void *data) {
   (void)data;
@@ -80,17 +81,44 @@ static MlirLogicalResult addOne(MlirOperation op, intptr_t numOperands, const Sk
   return mlirLogicalResultSuccess();
 }
 
-static void checkRule(MlirContext context) {
-  MlirModule module = mlirModuleCreateParse(
-      context, mlirStringRefCreateFromCString("func.func @f(%a: tensor<6xf32>) {\n"
-                                              "  %0 = \"stablehlo.negate\"(%a) : (tensor<6xf32>) -> tensor<6xf32>\n"
-                                              "  return\n}"));
+/* Writes rows at indices of dim 1, as the rule of tosa.scatter says; if `data` is set it adds them, which is another
+ * op. */
+static MlirLogicalResult writeRows(MlirOperation op, intptr_t numOperands, const SkTensor *operands,
+                                   intptr_t numResults, SkTensor *results, void *data) {
+  int64_t height = mlirShapedTypeGetDimSize(operands[0].type, 1), width = mlirShapedTypeGetDimSize(operands[0].type, 2);
+  double *table = results[0].elements;
+  (void)op, (void)numOperands, (void)numResults;
+  memcpy(table, operands[0].elements, sizeof(double) * height * width);
+  for (int64_t row = 0; row < mlirShapedTypeGetDimSize(operands[1].type, 1); ++row)
+    for (int64_t i = 0, at = (int64_t)operands[1].elements[row] * width; i < width; ++i)
+      table[at + i] = (*(bool *)data ? table[at + i] : 0) + operands[2].elements[row * width + i];
+  return mlirLogicalResultSuccess();
+}
+
+/* Checks the rule of the only op of a function. */
+static void checkRule(MlirContext context, const char *function, SkInterpreter interpret, void *data) {
+  MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(function));
   MlirOperation func = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
-  int64_t full = 0;
   printf("rule: %d\n", skOperationHasShardingRule(op));
-  printf("check: %d\n", (int)skCheckShardingRule(op, addOne, &full));
+  printf("check: %d\n", (int)skCheckShardingRule(op, interpret, data));
   mlirModuleDestroy(module);
+}
+
+static void checkRules(MlirContext context) {
+  int64_t full = 0;
+  checkRule(context,
+            "func.func @f(%a: tensor<6xf32>) {\n"
+            "  %0 = \"stablehlo.negate\"(%a) : (tensor<6xf32>) -> tensor<6xf32>\n  return\n}",
+            addOne, &full);
+  for (int adds = 0; adds < 2; ++adds) {
+    bool isOther = adds;
+    checkRule(context,
+              "func.func @f(%t: tensor<1x6x2xf32>, %i: tensor<1x4xi32>, %r: tensor<1x4x2xf32>) {\n"
+              "  %0 = tosa.scatter %t, %i, %r\n"
+              "      : (tensor<1x6x2xf32>, tensor<1x4xi32>, tensor<1x4x2xf32>) -> tensor<1x6x2xf32>\n  return\n}",
+              writeRows, &isOther);
+  }
 }
 
 int main(void) {
@@ -169,7 +197,7 @@ int main(void) {
   printf("\n");
 
   /* 4. A rule, with numbers that are not those of the op. */
-  checkRule(context);
+  checkRules(context);
 
   mlirModuleDestroy(module);
   mlirContextDestroy(context);

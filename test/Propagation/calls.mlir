@@ -69,3 +69,22 @@ func.func @main(%a: tensor<8x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, 
   %0 = call @rows(%a) : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// -----
+
+// Products that start from one zero have layouts of their own, from the view of a caller too: %w2 gets the axis of its rows.
+spmd.mesh @m = <["x"=2]>
+func.func private @mlp(%a: tensor<8x8xf32>, %w1: tensor<8x8xf32>, %w2: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %0 = linalg.matmul ins(%a, %w1 : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = linalg.matmul ins(%0, %w2 : tensor<8x8xf32>, tensor<8x8xf32>) outs(%f : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+// CHECK-LABEL: func.func @shared_zero
+// CHECK-SAME: %arg2: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{"x", ?}, {?}]>
+func.func @shared_zero(%a: tensor<8x8xf32>, %w1: tensor<8x8xf32> {spmd.sharding = #spmd.sharding<@m, [{?}, {"x"}]>}, %w2: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = call @mlp(%a, %w1, %w2) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -40,6 +40,29 @@ func.func @written(%a: tensor<4x8x8x2xf32>) -> tensor<4x8x8x2xf32> {
   return %r : tensor<4x8x8x2xf32>
 }
 
+// Readers of one broadcast get one each, so that the layout of the first does not become that of the second; an annotated one
+// stays one value.
+// CHECK-LABEL: func.func @broadcast
+// CHECK-SAME: %[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4x8xf32>
+// CHECK: %[[FIRST:.*]] = linalg.broadcast ins(%[[A]]
+// CHECK: %[[SECOND:.*]] = linalg.broadcast ins(%[[A]]
+// CHECK: arith.addf %[[B]], %[[SECOND]]
+// CHECK: arith.mulf %{{.*}}, %[[FIRST]]
+// CHECK: %[[KEPT:.*]] = linalg.broadcast ins(%[[A]]
+// CHECK-SAME: spmd.shardings
+// CHECK: arith.addf %{{.*}}, %[[KEPT]]
+// CHECK: arith.mulf %{{.*}}, %[[KEPT]]
+func.func @broadcast(%a: tensor<4xf32>, %b: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %0 = linalg.broadcast ins(%a : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1]
+  %1 = arith.addf %b, %0 : tensor<4x8xf32>
+  %2 = arith.mulf %1, %0 : tensor<4x8xf32>
+  %3 = linalg.broadcast ins(%a : tensor<4xf32>) outs(%e : tensor<4x8xf32>) dimensions = [1] {spmd.shardings = [#spmd.sharding<@m, [{}, {"x"}]>]}
+  %4 = arith.addf %2, %3 : tensor<4x8xf32>
+  %5 = arith.mulf %4, %3 : tensor<4x8xf32>
+  return %5 : tensor<4x8xf32>
+}
+
 // -----
 
 // One device: no sharding.

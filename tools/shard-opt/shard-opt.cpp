@@ -4,6 +4,7 @@
 #include "shardkit/InitAllPasses.h"
 #include "shardkit/StableHLO/StableHLORules.h"
 #include "shardkit/Support/LocatedDiagnostics.h"
+#include "shardkit/Support/PassDebugging.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -12,6 +13,7 @@
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::spmd::registerAllPasses();
+  mlir::spmd::registerDebugOptions();
 
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
@@ -22,5 +24,7 @@ int main(int argc, char **argv) {
   auto [input, output] =
       mlir::registerAndParseCLIOptions(argc, argv, "ShardKit: shard models over meshes of devices\n", registry);
   mlir::spmd::registerLocatedDiagnostics(registry, input);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  llvm::LogicalResult result = mlir::MlirOptMain(argc, argv, input, output, registry);
+  mlir::spmd::printStatistics();
+  return mlir::asMainReturnCode(result);
 }

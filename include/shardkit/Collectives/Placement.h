@@ -42,8 +42,8 @@ bool mayStart(CollectiveOpInterface op);
 /// std::nullopt if it is unlimited.
 std::optional<int64_t> getMemoryBudget(func::FuncOp func, int64_t budget, const MeshCache &meshes);
 
-/// One error unless the module may be in local view: partitioned, or of no phase.
-LogicalResult verifyLocalView(ModuleOp module, StringRef pass);
+/// One error unless the function may be in local view: of a module that is partitioned, or of no phase.
+LogicalResult verifyLocalView(func::FuncOp func, StringRef pass);
 
 /// Makes an `spmd.start` of the collectives before `start` and its `spmd.done`
 /// before `done`. The operands of the collectives dominate `start`, and `done`

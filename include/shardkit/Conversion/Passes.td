@@ -24,7 +24,7 @@ def ConvertSPMDToCallsPass : SPMDPass<"convert-spmd-to-calls"> {
     a module: `@shardkit.all_gather(descriptor, operand) -> result`, with the offsets in
     between where there are some. A function has one signature: others of its kind have a
     number, `@shardkit.all_gather_0`. The descriptor names the kind. `@shardkit.rank` has no
-    operand, and gives an i64.
+    operand, and gives an i64. A pass on modules: it declares functions and constants.
   }];
   let options = [
     Option<"tensors", "tensors", "::mlir::spmd::Flag", /*default=*/"false", "Pass tensors instead of addresses">
@@ -56,7 +56,8 @@ def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
 
     Elements are sent as integers of their bits where MPI has no type for them (16-bit and 8-bit
     floats, booleans), and complex numbers as their components. Values of unknown size are errors.
-    `--repair-mpi-lowering` runs after upstream's lowering with Open MPI.
+    `--repair-mpi-lowering` runs after upstream's lowering with Open MPI. A pass on modules: it
+    adds globals.
   }];
   let options = [
     Option<"implementation", "implementation", "::mlir::spmd::MPIImplementation",
@@ -84,7 +85,8 @@ def ConvertSPMDToShardPass : SPMDPass<"convert-spmd-to-shard"> {
     `shift` of more than a neighbor. Others gather the operands of their group, and each device
     computes from them what it reads: uneven shards, strides that do not divide each other,
     unsigned maxima, booleans. `spmd.device_coordinate` becomes arithmetic on
-    `shard.process_linear_index`. `--spmd-import-shard` reads the result again.
+    `shard.process_linear_index`. `--spmd-import-shard` reads the result again. A pass on
+    modules: meshes change too.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
@@ -106,6 +108,8 @@ def ConvertStableHLOControlFlowToSCFPass : SPMDPass<"convert-stablehlo-control-f
     * `stablehlo.composite` becomes a call of its decomposition.
     * `stablehlo.optimization_barrier` of several values becomes one for each, so that each
       has a layout of its own.
+
+    A pass on modules: it reads the types of the functions that it calls.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
@@ -126,7 +130,8 @@ def ConvertSPMDToStableHLOPass : SPMDPass<"convert-spmd-to-stablehlo"> {
     begin a shard apart, each is taken of the gathered dim. So are shards that an `exchange`
     moves between axes whose sizes do not divide each other. Uneven shards, windows at an
     offset of the run, meshes that list the devices in other orders and combinations that
-    StableHLO has no op for are errors at the op.
+    StableHLO has no op for are errors at the op. A pass on modules: channels are numbered
+    across functions.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
@@ -139,7 +144,8 @@ def ConvertSPMDToStableHLOCallsPass : SPMDPass<"convert-spmd-to-stablehlo-calls"
     generic form, as by --convert-spmd-to-stablehlo; compute stays what it is. Uneven shards,
     windows and what StableHLO has no op for gather the operands of their group, and each
     device computes from them what it reads. Where no dialect stablehlo is registered, the
-    context must allow unregistered dialects.
+    context must allow unregistered dialects. A pass on modules: channels are numbered across
+    functions.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
                            "::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect"];
@@ -155,7 +161,7 @@ def RepairMPILoweringPass : SPMDPass<"repair-mpi-lowering"> {
     * the communicator that `MPI_Comm_split` stores is an address of 64 bits, of which upstream
       loads 32
 
-    It changes nothing else, and nothing for MPICH.
+    It changes nothing else, and nothing for MPICH. A pass on modules: it renames globals.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -118,6 +118,8 @@ private:
                   ArrayRef<DimEntries> dims, bool unstrided) const;
   DimEntry getFreeSubAxis(const Sharding &sharding, unsigned dim, DimEntry entry) const;
   bool update(ClassId valueClass, ShardingId sharding, ArrayRef<Proposal> proposals);
+  /// Records and logs an extension.
+  void add(const Extension &extension);
 
   LayoutTable &table;
   const Mesh &mesh;

@@ -117,6 +117,8 @@ public:
 
   const ValueClass &getClass(ClassId id) const { return classes[id]; }
   unsigned getNumClasses() const { return classes.size(); }
+  /// The number of value classes that axes shard.
+  unsigned getNumSharded() const;
   const Node &getNode(NodeId id) const { return nodes[id]; }
   unsigned getNumNodes() const { return nodes.size(); }
   /// Value classes of the tensors of a rule; -1 for a tensor without one.

@@ -51,7 +51,7 @@ struct RuleCheck {
   /// The number of ways in which the op was sharded.
   unsigned cases = 0;
   /// Factors that may be sharded, but not by computing the op on shards: partition replaces it
-  /// (windows of forms Pad and Concat, rows that are written at indices, selections).
+  /// (windows of forms Pad and Concat, selections).
   llvm::SmallVector<int32_t, 2> unchecked;
   /// Factors that are sharded only where devices divide them: the op may not run on their padding, they share a dim, or
   /// they have a granule.
@@ -64,8 +64,9 @@ struct RuleCheck {
 /// Shards each factor of the rule of `op` in 2 and 3, all pairs of factors, and all factors at
 /// once; unevenly where the op may run on padding, whose elements are NaN unless the rule requires
 /// a value. Emits an error at `op` if the rule does not fit, and for the first element that
-/// differs from that of the full op by more than a relative 1e-4. Where `getAddressing` states that rows are read at
-/// indices, these are made local, and rows of other shards are the neutral element, as partition does it.
+/// differs from that of the full op by more than a relative 1e-4. Where `getAddressing` states that rows are read or
+/// written at indices in a sharded dim, partition replaces the op by loops: the check computes what these do, which the
+/// op must do too.
 ///
 /// `operands`: their elements. By default an operand that is computed from constants alone has its own
 /// elements, by the interpreter. Others are numbers without symmetry between -2 and 2 (integers from 0

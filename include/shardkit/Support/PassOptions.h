@@ -16,6 +16,7 @@
 #ifndef SHARDKIT_SUPPORT_PASSOPTIONS_H
 #define SHARDKIT_SUPPORT_PASSOPTIONS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/CommandLine.h"
@@ -116,16 +117,25 @@ public:
                        size_t) const {}
 };
 
-/// The base class of ShardKit's passes on modules.
-class ModulePass : public OperationPass<ModuleOp> {
+/// The base class of ShardKit's passes on an op of type `OpT`.
+template <typename OpT> class PassOn : public OperationPass<OpT> {
 public:
-  using OperationPass<ModuleOp>::OperationPass;
+  using OperationPass<OpT>::OperationPass;
 
   /// As of `Pass`, but a message is one sentence: "unknown conflicts=fast, expected
   /// cost or basic", "no such option foo", "option zero was renamed, expected zero-stage".
   LogicalResult initializeOptions(StringRef options,
                                   llvm::function_ref<LogicalResult(const llvm::Twine &)> emitError) override;
 };
+
+/// Passes on modules.
+using ModulePass = PassOn<ModuleOp>;
+/// Passes that change one function and read nothing of others: MLIR runs them on several functions at once. They may
+/// read the meshes and the phase of the module.
+using FunctionPass = PassOn<func::FuncOp>;
+
+extern template class PassOn<ModuleOp>;
+extern template class PassOn<func::FuncOp>;
 
 } // namespace mlir::spmd
 

@@ -10,7 +10,7 @@ class Operation;
 namespace mlir::spmd {
 
 /// Writes `id = N` on the collectives inside `root`, from 0 in program order.
-void assignCollectiveIds(Operation *root);
+int64_t assignCollectiveIds(Operation *root);
 
 } // namespace mlir::spmd
 

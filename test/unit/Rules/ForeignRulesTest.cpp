@@ -552,6 +552,26 @@ struct Lookup : Base<Lookup> {
   }
 };
 
+/// Rows of updates at indices of dim 0.
+Addressing getWriteAddressing(Operation *op) {
+  Addressing addressing = getLookupAddressing(op, /*table=*/0, /*indices=*/1);
+  addressing.writes = true;
+  addressing.rows = op->getOperand(2);
+  return addressing;
+}
+
+// Rows of updates replace rows of sharded rows, the last one of equal indices: partition replaces the op by loops.
+struct IndexCopy : Base<IndexCopy> {
+  FOREIGN_OP(IndexCopy, "index_copy")
+  ShardingRule getShardingRule() { return getAddressingRule(*this, *getAddressing()); }
+  std::optional<Addressing> getAddressing() { return getWriteAddressing(*this); }
+  TensorValues compute(In x) {
+    TensorValue out = x[0];
+    forEachIndex(x[2].type.getShape(), [&](Index i) { out.at({int64_t(x[1].at(i[0])), i[1]}) = x[2].at(i); });
+    return {out};
+  }
+};
+
 // Rows of updates are partial sums: zeros are added to row 0 for their padding.
 struct ScatterAdd : Base<ScatterAdd> {
   FOREIGN_OP(ScatterAdd, "scatter_add")
@@ -962,6 +982,28 @@ struct WrongLookup : Base<WrongLookup> {
   }
 };
 
+/// Adds rows, where its addressing replaces them.
+struct WrongWrite : Base<WrongWrite> {
+  FOREIGN_OP(WrongWrite, "wrong_write")
+  ShardingRule getShardingRule() { return getAddressingRule(*this, *getAddressing()); }
+  std::optional<Addressing> getAddressing() { return getWriteAddressing(*this); }
+  TensorValues compute(In x) {
+    TensorValue out = x[0];
+    forEachIndex(x[2].type.getShape(), [&](Index i) { out.at({int64_t(x[1].at(i[0])), i[1]}) += x[2].at(i); });
+    return {out};
+  }
+};
+
+/// Scales the rows that it reads, where its addressing does not.
+struct ScaledLookup : Base<ScaledLookup> {
+  FOREIGN_OP(ScaledLookup, "scaled_lookup")
+  ShardingRule getShardingRule() { return getAddressingRule(*this, *getAddressing()); }
+  std::optional<Addressing> getAddressing() { return getLookupAddressing(*this, /*table=*/0, /*indices=*/1); }
+  TensorValues compute(In x) {
+    return each([&](Index i) { return 2 * lookUp(x[0], {int64_t(x[1].at(i.drop_back())), i.back()}); });
+  }
+};
+
 /// Rules that do not fit, by the attribute `wrong`.
 struct Misfit : Base<Misfit> {
   FOREIGN_OP(Misfit, "misfit")
@@ -983,7 +1025,10 @@ struct Misfit : Base<Misfit> {
     if (!getWrong().contains("addressing"))
       return std::nullopt;
     Addressing addressing = getLookupAddressing(*this, 0, getWrong() == "addressing operand" ? 7 : 1);
-    addressing.batch = 0;
+    if (getWrong() == "addressing rows")
+      addressing.rows = addressing.table;
+    else
+      addressing.batch = 0;
     return addressing;
   }
   TensorValues compute(In) { return {}; }
@@ -1003,10 +1048,11 @@ struct ForeignDialect : Dialect {
     add<MatmulNT, Linear, GroupedLinear, RaggedMatmul, Bilinear, QuantizedGemm, Attention>();
     add<Sum, AMax, Prod, Any, Mean, ScaledSum, ArgMax>();
     add<CumSum, Softmax, LayerNorm, RmsNorm, GroupNorm, Sort, TopK, Rope>();
-    add<Gather, Embedding, Lookup, ScatterAdd, OneHot, CrossEntropy>();
+    add<Gather, Embedding, Lookup, IndexCopy, ScatterAdd, OneHot, CrossEntropy>();
     add<Conv2d, GroupedConv1d, TransposedConv1d, MaxPool, Pad, Slice, Flip, RepeatInterleave>();
     add<CacheUpdate, Transpose, Reshape, Concat, Stack, Chunk, Split, Roll, Tril, Inverse>();
-    add<WrongParallel, WrongKind, WrongDims, WrongPadding, WrongInit, WrongSizes, WrongWindow, WrongLookup, Misfit>();
+    add<WrongParallel, WrongKind, WrongDims, WrongPadding, WrongInit, WrongSizes, WrongWindow, WrongLookup, WrongWrite,
+        ScaledLookup, Misfit>();
   }
   template <typename... Ops> void add() {
     addOperations<Ops...>();
@@ -1112,6 +1158,7 @@ TEST_F(ForeignRulesTest, NumbersAreThoseOfTheOp) {
            {"gather", "7x5xf32, 7x3xi64", "7x3xf32", "", 5},
            {"embedding", "6x5xf32, 7x3xi64", "7x3x5xf32", "", 10},
            {"lookup", "6x5xf32, 7x3xi64", "7x3x5xf32", "", 15},
+           {"index_copy", "6x5xf32, 7xi64, 7x5xf32", "6x5xf32", "", 5},
            {"scatter_add", "6x5xf32, 7xi64, 7x5xf32", "6x5xf32", "", 5},
            {"one_hot", "7xi64", "7x3xf32", "depth = 3", 2},
            {"cross_entropy", "7x5xf32, 7xi64", "7xf32", "", 2},
@@ -1176,6 +1223,9 @@ TEST_F(ForeignRulesTest, WrongRulesAreFound) {
            {"wrong_init", "4x6xf32, 4xf32", "4xf32", "",
             "with factor 1 (size 6) in 2 shards, element [0] of result #0"},
            {"wrong_lookup", "6x6xf32, 7xi64", "7x6xf32", "", "in 2 shards, element [0, "},
+           {"wrong_write", "6x5xf32, 7xi64, 7x5xf32", "6x5xf32", "",
+            "(size 6) in 2 shards, element [0, 0] of result #0"},
+           {"scaled_lookup", "6x5xf32, 7xi64", "7x5xf32", "", "(size 6) in 2 shards, element [0, 0] of result #0"},
            {"misfit", "4x9xf32", "4x6xf32", "wrong = \"pad\"",
             "does not fit: getPadForm has padding for 0 and 0 dims, expected all dims of operand #0, low and high"},
            {"misfit", "4x9xf32", "4x6xf32", "wrong = \"slice\"",
@@ -1188,6 +1238,8 @@ TEST_F(ForeignRulesTest, WrongRulesAreFound) {
             "getAddressing has 0 batch dims, expected 1, the dims of the indices that the rows have too"},
            {"misfit", "6x5xf32, 7xi64", "7x5xf32", "wrong = \"addressing operand\"",
             "the table, indices and rows of its addressing are not all ranked tensors of the op"},
+           {"misfit", "6x5xf32, 7xi64", "7x5xf32", "wrong = \"addressing rows\"",
+            "getAddressing reads rows, expected them to be the one result"},
            {"matmul_nt", "2x?x4xf32, 2x6x4xf32", "2x?x6xf32", "",
             "has a value of type 'tensor<2x?x4xf32>', expected tensors of static"},
        }) {

@@ -52,14 +52,14 @@ static LogicalResult verifyPadding(tensor::PadOp pad) {
   return success();
 }
 
-static LogicalResult verifyOps(ModuleOp module) {
+static LogicalResult verifyOps(Operation *root) {
   llvm::SmallDenseSet<Type, 32> countable;
   auto verify = [&](Type type, Location loc) -> LogicalResult {
     if (!countable.insert(type).second || isCountable(type))
       return success();
     return emitError(loc) << type << " is too large, expected at most 2^60 bytes";
   };
-  WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (failed(verify(type, op->getLoc())))
         return WalkResult::interrupt();
@@ -98,7 +98,7 @@ static ArrayRef<LoweredOp> getLoweredOps() {
   return ops;
 }
 
-LogicalResult spmd::verifyLowered(ModuleOp module, Phase completed, const Twine &user) {
+LogicalResult spmd::verifyLowered(func::FuncOp func, Phase completed, const Twine &user) {
   auto verify = [&](Operation *op) {
     for (const LoweredOp &lowered : getLoweredOps()) {
       if (op->getName().getTypeID() != lowered.op || completed < lowered.by)
@@ -111,14 +111,32 @@ LogicalResult spmd::verifyLowered(ModuleOp module, Phase completed, const Twine 
     }
     return WalkResult::advance();
   };
-  return failure(
-      llvm::any_of(getProgramFunctions(module), [&](func::FuncOp func) { return func.walk(verify).wasInterrupted(); }));
+  return failure(func.walk(verify).wasInterrupted());
+}
+
+LogicalResult spmd::verifyLowered(ModuleOp module, Phase completed, const Twine &user) {
+  return failure(llvm::any_of(getProgramFunctions(module),
+                              [&](func::FuncOp func) { return failed(verifyLowered(func, completed, user)); }));
+}
+
+/// Adds what is wrong with the phase of the input of a pass.
+static InFlightDiagnostic &&describePhase(InFlightDiagnostic &&diag, int phase, Phase last, StringRef pass) {
+  diag << "module is in phase \"" << kPhases[phase] << "\", expected at most \"" << kPhases[int(last)] << "\" for --"
+       << pass;
+  return std::move(diag);
 }
 
 LogicalResult spmd::verifyInput(ModuleOp module, Phase last, StringRef pass) {
   int phase = getPhase(module);
-  if (phase <= int(last))
-    return verifyOps(module);
-  return emitError(module.getLoc()) << "module is in phase \"" << kPhases[phase] << "\", expected at most \""
-                                    << kPhases[int(last)] << "\" for --" << pass;
+  return phase <= int(last) ? verifyOps(module) : describePhase(emitError(module.getLoc()), phase, last, pass);
+}
+
+LogicalResult spmd::verifyInput(func::FuncOp func, Phase last, StringRef pass) {
+  int phase = getPhase(func->getParentOp());
+  return phase <= int(last) ? verifyOps(func) : describePhase(emitModuleError(func), phase, last, pass);
+}
+
+InFlightDiagnostic spmd::emitModuleError(func::FuncOp func) {
+  auto functions = func->getBlock()->getOps<func::FuncOp>();
+  return func == *functions.begin() ? emitError(func->getParentOp()->getLoc()) : InFlightDiagnostic();
 }

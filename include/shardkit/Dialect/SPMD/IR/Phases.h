@@ -3,6 +3,7 @@
 #ifndef SHARDKIT_DIALECT_SPMD_IR_PHASES_H
 #define SHARDKIT_DIALECT_SPMD_IR_PHASES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::spmd {
@@ -20,10 +21,17 @@ void setPhase(ModuleOp module, Phase phase);
 /// Verifies the input of a pass: the module is not past `last`, the phase that the pass produces, and its tensors have
 /// at most 2^60 bytes. One error otherwise.
 LogicalResult verifyInput(ModuleOp module, Phase last, StringRef pass);
+/// The same for a pass on functions.
+LogicalResult verifyInput(func::FuncOp func, Phase last, StringRef pass);
+/// An error of a pass on functions that is not of one function, such as of an option: at the module, and once, by the
+/// first of its functions.
+InFlightDiagnostic emitModuleError(func::FuncOp func);
 /// Verifies that the ops that passes replace up to the phase `completed` are gone, as `user` expects:
 /// stage boundaries before propagation, constraints before partitioning, reshards and manual
 /// computations after it. One error otherwise, which names the pass.
 LogicalResult verifyLowered(ModuleOp module, Phase completed, const Twine &user);
+/// The same of one function.
+LogicalResult verifyLowered(func::FuncOp func, Phase completed, const Twine &user);
 
 } // namespace mlir::spmd
 
