@@ -95,6 +95,15 @@ def has_frontend(module):
     return os.path.exists(python) and subprocess.run([python, "-c", find], capture_output=True).returncode == 0
 
 
+# An editor, and what docs/guides/Editors.md has for its version: inlay hints came with 0.10, the settings of the page with 0.11.
+nvim = shutil.which("nvim")
+if nvim:
+    version = subprocess.run([nvim, "--version"], capture_output=True, text=True).stdout
+    is_old = tuple(map(int, version.split()[1].lstrip("v").split(".")[:2])) < (0, 11)
+    config.substitutions.append(("%nvim-checks", "CHECK" if is_old else "CHECK,HINTS"))
+    config.substitutions.append(("%nvim-init", "init-0.7.lua" if is_old else "init.lua"))
+    config.substitutions.append(("%nvim", nvim))
+
 # Features that tests name in REQUIRES. `--param=features=a,b` adds more.
 FEATURES = {
     "cuda": has_gpu,
@@ -107,6 +116,7 @@ FEATURES = {
     and os.path.exists(os.path.join(config.shardkit_obj_root, "lib", "libshardkit_mpi.so")),
     "mpich": lambda: bool(shutil.which("mpiexec.mpich") and shutil.which("mpicc.mpich")),
     "browser": lambda: bool(shutil.which("chromium")),
+    "nvim": lambda: bool(nvim),
     # Bundles that are kept have programs for it.
     "x86_64": lambda: platform.machine() == "x86_64" and sys.platform == "linux",
     "iree": has_iree,

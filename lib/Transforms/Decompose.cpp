@@ -83,11 +83,11 @@ static bool makeFill(Operation *op, Value scalar, bool constantsOnly) {
   return true;
 }
 
-/// Whether an op only repeats the elements of its input along dims that this lacks.
+/// Whether an op only repeats the elements of a tensor along dims that this lacks. (Fills have any layout anyway.)
 static bool isBroadcast(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumDpsInputs() != 1 || op->getNumResults() != 1 || !linalgOp.hasPureTensorSemantics() ||
-      linalgOp.getNumReductionLoops() != 0)
+      linalgOp.getNumReductionLoops() != 0 || !isa<RankedTensorType>(linalgOp.getDpsInputs().front().getType()))
     return false;
   Block *body = linalgOp.getBlock();
   AffineMap map = linalgOp.getMatchingIndexingMap(linalgOp.getDpsInputOperand(0));
@@ -101,14 +101,19 @@ static bool isBroadcast(Operation *op) {
 /// annotated stays one value. Returns the number of copies.
 static unsigned splitBroadcast(Operation *op) {
   llvm::SmallSetVector<Operation *, 4> readers(op->user_begin(), op->user_end());
+  auto getPlace = [&](Operation *reader) { return op->getBlock()->findAncestorOpInBlock(*reader); };
   if (readers.size() < 2 || op->hasAttr(kRuleAttr) || op->hasAttr(kShardingsAttr) ||
-      llvm::any_of(readers, [](Operation *reader) { return isa_and_nonnull<SPMDDialect>(reader->getDialect()); }))
+      llvm::any_of(readers, [&](Operation *reader) {
+        return isa_and_nonnull<SPMDDialect>(reader->getDialect()) || !getPlace(reader);
+      }))
     return 0;
   SPMD_LOG() << "copies " << describeValue(op->getResult(0)) << " for each of " << readers.size() << " readers";
-  OpBuilder b(op);
-  for (Operation *reader : ArrayRef(readers.getArrayRef()).drop_front())
-    reader->replaceUsesOfWith(op->getResult(0), b.clone(*op)->getResult(0));
-  return readers.size() - 1;
+  // The first one keeps the op; a copy is right before its reader, outside of the loops that this is in.
+  SmallVector<Operation *> sorted = readers.takeVector();
+  llvm::stable_sort(sorted, [&](Operation *a, Operation *b) { return getPlace(a)->isBeforeInBlock(getPlace(b)); });
+  for (Operation *reader : ArrayRef(sorted).drop_front())
+    reader->replaceUsesOfWith(op->getResult(0), OpBuilder(getPlace(reader)).clone(*op)->getResult(0));
+  return sorted.size() - 1;
 }
 
 namespace {

@@ -45,9 +45,9 @@ func.func @written(%a: tensor<4x8x8x2xf32>) -> tensor<4x8x8x2xf32> {
 // CHECK-LABEL: func.func @broadcast
 // CHECK-SAME: %[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4x8xf32>
 // CHECK: %[[FIRST:.*]] = linalg.broadcast ins(%[[A]]
+// CHECK: arith.addf %[[B]], %[[FIRST]]
 // CHECK: %[[SECOND:.*]] = linalg.broadcast ins(%[[A]]
-// CHECK: arith.addf %[[B]], %[[SECOND]]
-// CHECK: arith.mulf %{{.*}}, %[[FIRST]]
+// CHECK: arith.mulf %{{.*}}, %[[SECOND]]
 // CHECK: %[[KEPT:.*]] = linalg.broadcast ins(%[[A]]
 // CHECK-SAME: spmd.shardings
 // CHECK: arith.addf %{{.*}}, %[[KEPT]]
