@@ -57,6 +57,10 @@ static std::optional<IndexForm> evaluate(AffineExpr expr, unsigned numDims, Arra
     return rhs->isConstant() ? lhs->dividedBy(rhs->getConstant()) : std::nullopt;
   case AffineExprKind::Mod:
     return rhs->isConstant() ? lhs->modulo(rhs->getConstant()) : std::nullopt;
+  case AffineExprKind::CeilDiv:
+    if (lhs->isConstant() && rhs->isConstant() && rhs->getConstant() > 0)
+      return IndexForm(llvm::divideCeilSigned(lhs->getConstant(), rhs->getConstant()));
+    return std::nullopt;
   default:
     return std::nullopt;
   }

@@ -76,7 +76,7 @@ std::string proof::getHash(ModuleOp module) {
   return hash.get();
 }
 
-FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims) {
+FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims, int64_t maxSizes) {
   Certificate certificate;
   certificate.global = getHash(global);
   certificate.local = getHash(local);
@@ -91,7 +91,7 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool 
       return func.emitError() << "@" << func.getName() << " is not a function of the unsharded program";
     if (failed(loading.prove(other, func)))
       return failure();
-    FailureOr<Proof> proof = prove(other, func, withClaims);
+    FailureOr<Proof> proof = prove(other, func, withClaims, maxSizes);
     if (failed(proof))
       return failure();
     // The op is one of a copy.
@@ -110,6 +110,8 @@ void proof::report(const Certificate &certificate, std::optional<DiagnosticSever
     InFlightDiagnostic diag = isError ? emitError(*proof.loc) : emitWarning(*proof.loc);
     diag << "@" << function.name << " is " << stringifyOutcome(proof.outcome) << " at " << proof.opName << ": "
          << proof.reason;
+    if (!proof.example.empty())
+      diag.attachNote(*proof.loc) << proof.example;
     for (auto &[loc, note] : proof.notes)
       diag.attachNote(loc) << note;
   }
@@ -143,6 +145,8 @@ void proof::printJSON(const Certificate &certificate, raw_ostream &os) {
             json.attribute("op", proof.opName);
             json.attribute("reason", proof.reason);
             json.attribute("kind", proof.kind);
+            if (!proof.example.empty())
+              json.attribute("example", proof.example);
           }
           json.attributeObject("rules", [&] {
             for (auto &[rule, uses] : proof.rules)

@@ -3,6 +3,7 @@
 #include "shardkit/Proof/Prover.h"
 #include "Blame.h"
 #include "BlockProver.h"
+#include "SizeCases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Proof/Boundary.h"
@@ -60,8 +61,7 @@ private:
   Operation *findCause(const Gap &gap) const;
 
   /// What a boundary value holds by its sharding, after a check of its types.
-  FailureOr<Fact> readBoundary(ShardingAttr sharding, TypeAttr globalType, Type localType, ClassId value, Type expected,
-                               const Twine &what);
+  FailureOr<Fact> readBoundary(DictionaryAttr attrs, Type localType, ClassId value, Type expected, const Twine &what);
 
   func::FuncOp globalFunc, local;
   const MeshCache &meshes;
@@ -334,12 +334,29 @@ FailureOr<bool> Prover::readMeshes() {
 // Arguments and results
 //===----------------------------------------------------------------------===//
 
-FailureOr<Fact> Prover::readBoundary(ShardingAttr sharding, TypeAttr globalType, Type localType, ClassId value,
-                                     Type expected, const Twine &what) {
+/// The shape that a value is padded to where its dims have sizes that only the run knows: that of equal shards.
+static SmallVector<int64_t> getPaddedShape(ArrayRef<int64_t> shape, Type localType, const Sharding &sharding) {
+  SmallVector<int64_t> padded(shape);
+  auto local = dyn_cast<RankedTensorType>(localType);
+  if (local && local.getShape().size() == shape.size())
+    for (auto [size, chunk, dim] : llvm::zip(padded, local.getShape(), sharding.dims))
+      size = std::max(size, chunk * deviceFactor(dim.entries));
+  return padded;
+}
+
+FailureOr<Fact> Prover::readBoundary(DictionaryAttr attrs, Type localType, ClassId value, Type expected,
+                                     const Twine &what) {
   auto type = cast<RankedTensorType>(expected);
+  auto sharding = attrs ? attrs.getAs<ShardingAttr>(kShardingAttr) : ShardingAttr();
+  auto globalType = attrs ? attrs.getAs<TypeAttr>(kGlobalTypeAttr) : TypeAttr();
   if (globalType && globalType.getValue() != expected)
     return local.emitError() << what << " has the global type " << globalType.getValue()
                              << ", but the unsharded function has " << expected;
+  if (attrs && attrs.get(kLocalSizesAttr) && hasNoElements(type) && hasNoElements(localType)) {
+    Fact none{value, {}, {}};
+    none.dims.resize(type.getRank());
+    return none;
+  }
   Layout layout = Layout::replicated(type.getShape());
   if (sharding) {
     auto emit = [&] { return local.emitError() << what << ": "; };
@@ -349,14 +366,19 @@ FailureOr<Fact> Prover::readBoundary(ShardingAttr sharding, TypeAttr globalType,
     if (std::optional<ShardingError> error =
             verifySharding(read->sharding, *read->mesh, type.getShape(), /*allowUneven=*/true))
       return local.emitError() << what << ": " << error->message;
-    layout = Layout::get(read->sharding, *read->mesh, type.getShape());
+    layout = Layout::get(read->sharding, *read->mesh,
+                         attrs.get(kLocalSizesAttr) ? getPaddedShape(type.getShape(), localType, read->sharding)
+                                                    : SmallVector<int64_t>(type.getShape()));
     if (!global.orders.translate(layout, *read->mesh))
       return local.emitError() << what << " is on a mesh of other devices";
   }
   if (type.clone(layout.localShape()) != localType)
     return local.emitError() << what << " is " << localType << ", expected " << type.clone(layout.localShape())
                              << ", the shard of " << type << " by its sharding";
-  return getFact(value, layout);
+  Fact fact = getFact(value, layout);
+  for (auto [dim, size] : llvm::zip_equal(fact.dims, type.getShape()))
+    dim.size = size;
+  return fact;
 }
 
 LogicalResult Prover::addArguments() {
@@ -370,9 +392,8 @@ LogicalResult Prover::addArguments() {
       values.reader.set(argument, global.getScalar(unsharded));
       continue;
     }
-    FailureOr<Fact> fact = readBoundary(local.getArgAttrOfType<ShardingAttr>(i, kShardingAttr),
-                                        local.getArgAttrOfType<TypeAttr>(i, kGlobalTypeAttr), argument.getType(), *id,
-                                        unsharded.getType(), "argument #" + Twine(i));
+    FailureOr<Fact> fact =
+        readBoundary(local.getArgAttrDict(i), argument.getType(), *id, unsharded.getType(), "argument #" + Twine(i));
     if (failed(fact))
       return failure();
     if (hasNoElements(argument.getType()))
@@ -402,9 +423,8 @@ LogicalResult Prover::compareResults() {
       setUndecided(globalTerminator, "result #" + Twine(r) + " of the unsharded function is not modelled", "global");
       return success();
     }
-    FailureOr<Fact> expected = readBoundary(local.getResultAttrOfType<ShardingAttr>(r, kShardingAttr),
-                                            local.getResultAttrOfType<TypeAttr>(r, kGlobalTypeAttr), value.getType(),
-                                            *id, unsharded.getType(), "result #" + Twine(r));
+    FailureOr<Fact> expected =
+        readBoundary(local.getResultAttrDict(r), value.getType(), *id, unsharded.getType(), "result #" + Twine(r));
     if (failed(expected))
       return failure();
     if (values.getFacts(value).empty()) {
@@ -532,7 +552,9 @@ void Prover::decideGap(const Gap &gap) {
     }
 }
 
-FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool withClaims) {
+FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool withClaims, int64_t maxSizes) {
+  if (hasSizeArguments(local))
+    return proveAtAllSizes(globalFunc, local, maxSizes);
   Proof result;
   MeshCache meshes(local->getParentOp());
   Prover prover(globalFunc, local, meshes, result);

@@ -1,6 +1,7 @@
 //===- Sizes.cpp - Sizes that only the run knows --------------------------===//
 
 #include "shardkit/Proof/Sizes.h"
+#include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -43,11 +44,26 @@ private:
   SmallVector<int64_t> readPad(tensor::PadOp op);
   SmallVector<int64_t> readConcat(tensor::ConcatOp op);
   SmallVector<int64_t> readCollapse(tensor::CollapseShapeOp op);
+  SmallVector<int64_t> readCollective(CollectiveOpInterface op);
 
   SizeTable &sizes;
   llvm::function_ref<std::optional<IndexForm>(Value)> getIndex;
 };
 } // namespace
+
+/// Known sizes in the global type that a collective names, as those of the operand in layout `from`.
+static void setGlobalSizes(Operation *op, ArrayRef<int64_t> operand, const Layout &from) {
+  auto attr = op->getAttrOfType<TypeAttr>("global_type");
+  auto type = attr ? dyn_cast<RankedTensorType>(attr.getValue()) : RankedTensorType();
+  if (!type || type.getRank() != int64_t(operand.size()))
+    return;
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, known, whole, local] : llvm::zip_equal(shape, operand, from.shape, from.localShape()))
+    if (ShapedType::isDynamic(size) && !ShapedType::isDynamic(known) && !isUnknownSize(known) && local > 0 &&
+        known % local == 0)
+      size = known / local * whole;
+  op->setAttr("global_type", TypeAttr::get(type.clone(shape)));
+}
 
 static ArrayRef<int64_t> getSizesOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
@@ -111,6 +127,24 @@ SmallVector<int64_t> SizeReader::readCollapse(tensor::CollapseShapeOp op) {
   return shape;
 }
 
+/// A collective gives a device as many indices of a dim as its layouts have, each of which stands for as many elements.
+SmallVector<int64_t> SizeReader::readCollective(CollectiveOpInterface op) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(op->getResult(0).getType()).getShape());
+  ArrayRef<int64_t> operand = getSizesOf(op->getOperand(0));
+  MeshCache meshes(op);
+  const Mesh *fromMesh = meshes.lookup(op.getFromMesh()), *toMesh = meshes.lookup(op.getToMesh());
+  Layout from, to;
+  if (!fromMesh || !toMesh || failed(op.getLayouts(*fromMesh, *toMesh, from, to)))
+    return shape;
+  for (auto [size, known, before, after] : llvm::zip_equal(shape, operand, from.localShape(), to.localShape())) {
+    bool isSame = before == after, isExact = before > 0 && known % before == 0;
+    if (ShapedType::isDynamic(size) && !ShapedType::isDynamic(known) && (isSame || (isExact && !isUnknownSize(known))))
+      size = isSame ? known : known / before * after;
+  }
+  setGlobalSizes(op, operand, from);
+  return shape;
+}
+
 SmallVector<int64_t> SizeReader::read(Operation *op, unsigned r) {
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return getSizes(empty.getMixedSizes());
@@ -122,6 +156,8 @@ SmallVector<int64_t> SizeReader::read(Operation *op, unsigned r) {
     return readConcat(concat);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return readCollapse(collapse);
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return readCollective(collective);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return getSizes(expand.getMixedOutputShape());
   auto type = cast<RankedTensorType>(op->getResult(r).getType());
@@ -146,7 +182,7 @@ SmallVector<int64_t> SizeReader::read(Operation *op, unsigned r) {
   else if (auto loop = dyn_cast<scf::ForOp>(op))
     like = loop.getInitArgs()[r];
   else if (op->hasTrait<OpTrait::Elementwise>() ||
-           isa<tensor::CastOp, CollectiveOpInterface, WithShardingConstraintOp, PropagationBarrierOp, DoneOp>(op))
+           isa<tensor::CastOp, WithShardingConstraintOp, PropagationBarrierOp, DoneOp>(op))
     for (Value operand : op->getOperands().drop_front(isa<DoneOp>(op) ? r : 0))
       if (!like && isa<RankedTensorType>(operand.getType()))
         like = operand;

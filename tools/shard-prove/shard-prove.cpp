@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardkit/Counterexample/Counterexample.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Plan/ShardingPlan.h"
@@ -120,6 +121,7 @@ static Status compare(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm:
   FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local, !options.certificate.empty());
   if (failed(certificate))
     return Illegal;
+  refuseByExample(global, *local, *certificate);
   bool areProven = true;
   for (const proof::Certificate::Function &function : certificate->functions) {
     print(function, options.rules);

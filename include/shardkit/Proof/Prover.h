@@ -46,6 +46,8 @@ struct Proof {
   std::string opName;
   std::optional<Location> loc;
   std::string reason;
+  /// An element of a result that differs, for drawn arguments: that is why it is refused. (Counterexample.h)
+  std::string example;
   /// The facts of the operands of that op.
   SmallVector<std::pair<Location, std::string>> notes;
   /// A kind of reason in few words, for statistics: the name of the op that is not modelled.
@@ -59,10 +61,14 @@ struct Proof {
   std::vector<ValueClaim> claims;
 };
 
+/// Values of sizes that only the run knows that are tried.
+constexpr int64_t kMaxSizes = 4096;
+
 /// Decides whether `local` computes what `global` does: every result of `local`, in the layout of its `spmd.sharding`,
 /// if every argument holds its shard in the layout of its. Nothing else that is written on `local` is used. Both
-/// functions are of one context. Signatures that do not fit are an error of `local`.
-FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local, bool withClaims = false);
+/// functions are of one context. Signatures that do not fit are an error of `local`. Sizes of the signature that only
+/// the run knows are proven one by one, if they have at most `maxSizes` values.
+FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local, bool withClaims = false, int64_t maxSizes = kMaxSizes);
 
 } // namespace mlir::spmd::proof
 

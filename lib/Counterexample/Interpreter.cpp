@@ -1,0 +1,370 @@
+//===- Interpreter.cpp - Runs a program on numbers ------------------------===//
+
+#include "Interpreter.h"
+#include "shardkit/Layout/Owners.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::example;
+
+/// Numbers that a run may compute: what takes longer than about a second is not run.
+static constexpr int64_t kMaxNumbers = 20'000'000;
+/// Iterations of a loop whose end the program computes.
+static constexpr int64_t kMaxIterations = 10'000;
+
+void example::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+  Index index(shape.size(), 0);
+  for (int64_t i = 0, count = ShapedType::getNumElements(shape); i < count; ++i) {
+    visit(index);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d])
+        break;
+      index[d] = 0;
+    }
+  }
+}
+
+int64_t example::getFlatIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  int64_t flat = 0;
+  for (auto [i, size] : llvm::zip_equal(index, shape))
+    flat = flat * size + i;
+  return flat;
+}
+
+Interpreter::Interpreter(Operation *module, const Mesh *mesh, unsigned seed)
+    : module(module), meshes(module), mesh(mesh), devices(mesh ? mesh->numDevices() : 1), random(seed),
+      left(kMaxNumbers) {
+  for (unsigned device = 0; mesh && device < devices.size(); ++device)
+    deviceOfId[mesh->device(device)] = device;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+const Tensor *Interpreter::find(unsigned device, Value value) const {
+  auto known = devices[device].find(value);
+  return known == devices[device].end() ? nullptr : &known->second;
+}
+
+Column Interpreter::get(unsigned device, Value value) const {
+  const Tensor *tensor = find(device, value);
+  return tensor ? tensor->numbers : nullptr;
+}
+
+int64_t Interpreter::getInteger(unsigned device, OpFoldResult value) const {
+  if (auto attr = dyn_cast<Attribute>(value))
+    return cast<IntegerAttr>(attr).getInt();
+  return (*get(device, cast<Value>(value)))[0].integer;
+}
+
+std::optional<int64_t> Interpreter::getCommon(Value value, ArrayRef<unsigned> on) const {
+  int64_t first = getInteger(on.front(), value);
+  bool areSame = llvm::all_of(on, [&](unsigned device) { return getInteger(device, value) == first; });
+  return areSame ? std::optional(first) : std::nullopt;
+}
+
+void Interpreter::copy(ValueRange from, ValueRange to, ArrayRef<unsigned> on) {
+  for (unsigned device : on) {
+    // Loops may carry values to each other's places.
+    SmallVector<Tensor> tensors;
+    for (Value value : from)
+      tensors.push_back(*find(device, value));
+    for (auto [value, tensor] : llvm::zip_equal(to, tensors))
+      set(device, value, tensor);
+  }
+}
+
+std::optional<int64_t> Interpreter::getRank(unsigned device, const Mesh &other) const {
+  if (!mesh || other.numDevices() != mesh->numDevices())
+    return std::nullopt;
+  for (int64_t rank = 0, e = other.numDevices(); rank < e; ++rank)
+    if (other.device(rank) == mesh->device(device))
+      return rank;
+  return std::nullopt;
+}
+
+Numbers Interpreter::drawUndefined(Type type, size_t count) {
+  Numbers numbers{type, std::vector<Number>(count)};
+  for (Number &number : numbers.list) {
+    if (numbers.isFloat())
+      number.real = 100 + double(random() % 1000) / 7;
+    else
+      number.integer = getWidth(type) == 1 ? -int64_t(random() % 2) : int64_t(random() % 8);
+  }
+  return numbers;
+}
+
+bool Interpreter::fail(const Twine &reason) {
+  if (why.empty())
+    why = reason.str();
+  return false;
+}
+
+bool Interpreter::failUndefined(const Twine &reason) {
+  if (mesh)
+    return true;
+  isUndefined = true;
+  return fail(reason);
+}
+
+bool Interpreter::spend(int64_t count) {
+  left -= count;
+  return left > 0 || fail("a program that computes too many numbers");
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+bool Interpreter::run(Block &block, ArrayRef<unsigned> on) {
+  return llvm::all_of(block.without_terminator(), [&](Operation &op) { return run(op, on); });
+}
+
+bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
+  if (on.empty())
+    return true;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runFor(loop, on);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return runWhile(loop, on);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return runIf(branch, on);
+  if (isa<func::CallOp>(op))
+    return runCall(op, on);
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+    return runCollective(collective, on);
+  if (auto start = dyn_cast<StartOp>(op)) {
+    Block &body = start.getBody().front();
+    if (!run(body, on))
+      return false;
+    copy(body.getTerminator()->getOperands(), op.getResults(), on);
+    return true;
+  }
+  if (isa<DoneOp>(op)) {
+    copy(op.getOperands(), op.getResults(), on);
+    return true;
+  }
+  if (op.getNumResults() == 0)
+    return isa<ProbeOp, ShardingGroupOp>(op) || fail(op.getName().getStringRef() + " is not run");
+  for (unsigned device : on) {
+    std::optional<Results> results = compute(op, device);
+    if (!results)
+      return fail(op.getName().getStringRef() + " is not run");
+    for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
+      if (set(device, value, tensor); !spend(tensor.numbers->list.size()))
+        return false;
+  }
+  return true;
+}
+
+bool Interpreter::runFor(scf::ForOp op, ArrayRef<unsigned> on) {
+  std::optional<int64_t> begin = getCommon(op.getLowerBound(), on), end = getCommon(op.getUpperBound(), on),
+                         step = getCommon(op.getStep(), on);
+  if (!begin || !end || !step || *step < 1 || (*end - *begin) / *step > kMaxIterations)
+    return fail("a loop of other bounds on each device, or of many iterations");
+  copy(op.getInitArgs(), op.getRegionIterArgs(), on);
+  for (int64_t i = *begin; i < *end; i += *step) {
+    for (unsigned device : on)
+      set(device, op.getInductionVar(), {{}, std::make_shared<Numbers>(getIndices(op.getContext(), i))});
+    if (!run(*op.getBody(), on))
+      return false;
+    copy(op.getYieldedValues(), op.getRegionIterArgs(), on);
+  }
+  copy(op.getRegionIterArgs(), op.getResults(), on);
+  return true;
+}
+
+bool Interpreter::runWhile(scf::WhileOp op, ArrayRef<unsigned> on) {
+  copy(op.getInits(), op.getBeforeArguments(), on);
+  for (int64_t i = 0; i < kMaxIterations; ++i) {
+    if (!run(*op.getBeforeBody(), on))
+      return false;
+    std::optional<int64_t> isTaken = getCommon(op.getConditionOp().getCondition(), on);
+    if (!isTaken)
+      return fail("a loop that ends on some devices earlier");
+    ValueRange forwarded = op.getConditionOp().getArgs();
+    copy(forwarded, *isTaken ? ValueRange(op.getAfterArguments()) : ValueRange(op.getResults()), on);
+    if (!*isTaken)
+      return true;
+    if (!run(*op.getAfterBody(), on))
+      return false;
+    copy(op.getYieldOp().getResults(), op.getBeforeArguments(), on);
+  }
+  return fail("a loop of many iterations");
+}
+
+bool Interpreter::runIf(scf::IfOp op, ArrayRef<unsigned> on) {
+  SmallVector<unsigned> taken[2];
+  for (unsigned device : on)
+    taken[getInteger(device, op.getCondition()) ? 0 : 1].push_back(device);
+  for (auto [region, side] : llvm::zip_equal(op->getRegions(), taken)) {
+    if (region.empty())
+      continue;
+    if (!run(region.front(), side))
+      return false;
+    copy(region.front().getTerminator()->getOperands(), op.getResults(), side);
+  }
+  return true;
+}
+
+bool Interpreter::runCall(Operation &op, ArrayRef<unsigned> on) {
+  auto call = cast<func::CallOp>(op);
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(module, call.getCalleeAttr());
+  if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
+    return fail("a call of a function without a body");
+  Block &body = callee.getBody().front();
+  copy(op.getOperands(), body.getArguments(), on);
+  if (!run(body, on))
+    return false;
+  copy(body.getTerminator()->getOperands(), op.getResults(), on);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Collectives
+//===----------------------------------------------------------------------===//
+
+/// The op that combines partial results.
+static StringRef getCombiner(ReductionKind kind, Type type) {
+  bool isFloat = isa<FloatType>(type);
+  switch (kind) {
+  case ReductionKind::Sum:
+    return isFloat ? "arith.addf" : type.isInteger(1) ? "arith.xori" : "arith.addi";
+  case ReductionKind::Prod:
+    return isFloat ? "arith.mulf" : "arith.muli";
+  case ReductionKind::Max:
+    return isFloat ? "arith.maximumf" : "arith.maxsi";
+  case ReductionKind::Min:
+    return isFloat ? "arith.minimumf" : "arith.minsi";
+  case ReductionKind::MaxNum:
+    return "arith.maxnumf";
+  case ReductionKind::MinNum:
+    return "arith.minnumf";
+  case ReductionKind::UMax:
+    return "arith.maxui";
+  case ReductionKind::UMin:
+    return "arith.minui";
+  case ReductionKind::And:
+    return "arith.andi";
+  case ReductionKind::Or:
+    return "arith.ori";
+  case ReductionKind::Xor:
+    return "arith.xori";
+  }
+  return {};
+}
+
+namespace {
+/// What each device has after a collective: the element of its layout, which the owner of that index has, or all devices
+/// of a partial result have together.
+class CollectiveRun {
+public:
+  CollectiveRun(CollectiveOpInterface op, Interpreter &program, ArrayRef<unsigned> on)
+      : op(op), program(program), on(on) {}
+  bool run(const MeshCache &meshes);
+
+private:
+  bool readRanks();
+  std::optional<Numbers> move(unsigned device);
+  /// The numbers of the devices at an index of the operand, combined.
+  std::optional<Number> combine(int64_t owner, ArrayRef<int64_t> at);
+  /// What is added to the index of a dim at run time.
+  int64_t getAdded(unsigned device, unsigned dim);
+
+  CollectiveOpInterface op;
+  Interpreter &program;
+  ArrayRef<unsigned> on;
+  const Mesh *fromMesh = nullptr, *toMesh = nullptr;
+  Layout from, to;
+  llvm::DenseMap<int64_t, unsigned> deviceOfRank; ///< by the rank on `fromMesh`
+};
+} // namespace
+
+bool CollectiveRun::readRanks() {
+  for (unsigned device : on) {
+    std::optional<int64_t> rank = program.getRank(device, *fromMesh);
+    if (!rank || !program.getRank(device, *toMesh))
+      return false;
+    deviceOfRank[*rank] = device;
+  }
+  return true;
+}
+
+int64_t CollectiveRun::getAdded(unsigned device, unsigned dim) {
+  auto halo = dyn_cast<HaloExchangeOp>(*op.getOperation());
+  int64_t added = 0;
+  unsigned next = 0;
+  for (auto [d, offset] : halo ? llvm::zip(halo.getDims(), halo.getOffsets()) : llvm::zip(ArrayRef<int64_t>(), ArrayRef<int64_t>()))
+    if (ShapedType::isDynamic(offset)) {
+      Value value = halo.getDynamicOffsets()[next++];
+      added = d == dim ? program.getInteger(device, value) : added;
+    }
+  return added;
+}
+
+std::optional<Number> CollectiveRun::combine(int64_t owner, ArrayRef<int64_t> at) {
+  std::optional<Number> sum;
+  for (int64_t rank : getGroup(owner, from.partial)) {
+    auto device = deviceOfRank.find(rank);
+    const Tensor *operand = device == deviceOfRank.end() ? nullptr : program.find(device->second, op->getOperand(0));
+    if (!operand)
+      return std::nullopt;
+    Number number = (*operand->numbers)[getFlatIndex(at, operand->shape)];
+    Type type = operand->numbers->type;
+    sum = sum ? example::combine(getCombiner(from.partialKind, type), type, *sum, number) : number;
+  }
+  return sum;
+}
+
+std::optional<Numbers> CollectiveRun::move(unsigned device) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  int64_t rank = *program.getRank(device, *toMesh), home = *program.getRank(device, *fromMesh);
+  SmallVector<int64_t> added;
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    added.push_back(getAdded(device, d));
+  Numbers moved{type.getElementType(), {}};
+  bool isKnown = true;
+  forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index) {
+    Index at;
+    int64_t owner = home;
+    bool isInside = true;
+    for (auto [d, i] : llvm::enumerate(index)) {
+      int64_t own = getOwnIndex(to, d, rank, i) + added[d];
+      isInside = isInside && own >= 0 && own < from.shape[d];
+      at.push_back(isInside ? locate(from, d, own, owner) : 0);
+    }
+    // Zero is around what it moves.
+    std::optional<Number> number = isInside ? combine(owner, at) : std::optional(Number{.integer = 0});
+    isKnown &= number.has_value();
+    moved.list.push_back(number.value_or(Number{.integer = 0}));
+  });
+  return isKnown ? std::optional(moved) : std::nullopt;
+}
+
+bool CollectiveRun::run(const MeshCache &meshes) {
+  fromMesh = meshes.lookup(op.getFromMesh());
+  toMesh = meshes.lookup(op.getToMesh());
+  auto hasWindow = [](const UnevenDim &dim) { return dim.window.has_value(); };
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!fromMesh || !toMesh || !type.hasStaticShape() || !isNumeric(type.getElementType()) ||
+      failed(op.getLayouts(*fromMesh, *toMesh, from, to)) || llvm::any_of(from.uneven, hasWindow) || !readRanks())
+    return program.fail("a collective that is not run");
+  for (unsigned device : on) {
+    std::optional<Numbers> moved = move(device);
+    if (!moved)
+      return program.fail("a collective of which not all devices take part");
+    int64_t count = moved->list.size();
+    program.set(device, op->getResult(0), {Index(type.getShape()), std::make_shared<Numbers>(std::move(*moved))});
+    if (!program.spend(4 * count))
+      return false;
+  }
+  return true;
+}
+
+bool Interpreter::runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on) {
+  return CollectiveRun(op, *this, on).run(meshes);
+}

@@ -1,0 +1,244 @@
+//===- TensorOps.cpp - Runs ops of one device on numbers ------------------===//
+
+#include "Interpreter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::example;
+
+/// A tensor whose element at each index is given.
+static Tensor build(ArrayRef<int64_t> shape, Type type, llvm::function_ref<Number(ArrayRef<int64_t>)> get) {
+  Numbers numbers{type, {}};
+  forEachIndex(shape, [&](ArrayRef<int64_t> index) { numbers.list.push_back(get(index)); });
+  return {Index(shape), std::make_shared<Numbers>(std::move(numbers))};
+}
+
+static Tensor ofScalar(Column numbers) { return {{}, std::move(numbers)}; }
+
+static Number at(const Tensor &tensor, ArrayRef<int64_t> index) {
+  return (*tensor.numbers)[getFlatIndex(index, tensor.shape)];
+}
+
+static bool isInside(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  return llvm::all_of(llvm::zip_equal(index, shape),
+                      [](auto dim) { return std::get<0>(dim) >= 0 && std::get<0>(dim) < std::get<1>(dim); });
+}
+
+std::optional<Interpreter::Results> Interpreter::compute(Operation &op, unsigned device) {
+  auto isRead = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? tensor.hasStaticShape() && isNumeric(tensor.getElementType()) : isNumeric(type);
+  };
+  if (!llvm::all_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()), isRead))
+    return std::nullopt;
+  for (Value operand : op.getOperands())
+    if (!find(device, operand))
+      return std::nullopt;
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return computeLoops(structured, *this, device);
+  if (auto sort = dyn_cast<SortOp>(op))
+    return computeSort(sort, device);
+  std::optional<Tensor> tensor = computeTensor(op, device);
+  return tensor ? std::optional(Results{*tensor}) : std::nullopt;
+}
+
+std::optional<Tensor> Interpreter::computeConstant(Attribute value, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return ofScalar(std::make_shared<Numbers>(Numbers{type, {getNumber(value)}}));
+  auto elements = dyn_cast<DenseElementsAttr>(value);
+  if (!elements)
+    return std::nullopt;
+  Numbers numbers{tensor.getElementType(), {}};
+  if (elements.isSplat())
+    numbers.list.push_back(getNumber(elements.getSplatValue<Attribute>()));
+  else
+    for (Attribute element : elements.getValues<Attribute>())
+      numbers.list.push_back(getNumber(element));
+  return Tensor{Index(tensor.getShape()), std::make_shared<Numbers>(std::move(numbers))};
+}
+
+std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device) {
+  if (op.getNumResults() != 1)
+    return std::nullopt;
+  Type type = op.getResult(0).getType();
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  ArrayRef<int64_t> shape = tensor ? tensor.getShape() : ArrayRef<int64_t>();
+  Attribute constant;
+  if (matchPattern(&op, m_Constant(&constant)))
+    return computeConstant(constant, type);
+  if (isa<tensor::EmptyOp>(op))
+    return Tensor{Index(shape),
+                  std::make_shared<Numbers>(drawUndefined(tensor.getElementType(), tensor.getNumElements()))};
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::CastOp, tensor::SplatOp,
+          WithShardingConstraintOp, PropagationBarrierOp, ReshardOp>(op))
+    return Tensor{Index(shape), get(device, op.getOperand(0))};
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return computeSlice(slice, device);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return computeInsert(insert, device);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return computePad(pad, device);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return computeConcat(concat, device);
+  if (auto generate = dyn_cast<tensor::GenerateOp>(op)) {
+    Column column = computeAtIndices(generate.getBody().front(), shape, device);
+    return column ? std::optional(Tensor{Index(shape), column}) : std::nullopt;
+  }
+  if (isa<tensor::FromElementsOp>(op))
+    return build(shape, tensor.getElementType(), [&](ArrayRef<int64_t> index) {
+      return (*get(device, op.getOperand(getFlatIndex(index, shape))))[0];
+    });
+  if (isa<tensor::DimOp>(op)) {
+    int64_t d = getInteger(device, op.getOperand(1));
+    const Index &sizes = find(device, op.getOperand(0))->shape;
+    if (d < 0 || d >= int64_t(sizes.size()))
+      return std::nullopt;
+    return ofScalar(std::make_shared<Numbers>(getIndices(op.getContext(), sizes[d])));
+  }
+  if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
+    const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
+    std::optional<int64_t> rank = of ? getRank(device, *of) : std::nullopt;
+    std::optional<unsigned> axis = of ? of->findAxis(coordinate.getAxis()) : std::nullopt;
+    if (!rank || !axis)
+      return std::nullopt;
+    return ofScalar(std::make_shared<Numbers>(
+        getIndices(op.getContext(), *rank / of->axisStride(*axis) % of->axes[*axis].size)));
+  }
+  // What computes element by element: the dims do not count.
+  if (op.getNumRegions() || (tensor && !op.hasTrait<OpTrait::Elementwise>()))
+    return std::nullopt;
+  Column result = LoopBody(*this, device).runOp(op);
+  return result ? std::optional(Tensor{Index(shape), result}) : std::nullopt;
+}
+
+std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsigned device) {
+  const Tensor &source = *find(device, op.getSource());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Numbers undefined = drawUndefined(source.numbers->type, 1);
+  bool isDefined = true;
+  Tensor result = build(op.getType().getShape(), source.numbers->type, [&](ArrayRef<int64_t> index) {
+    Index from;
+    unsigned next = 0;
+    for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides()))
+      from.push_back(getInteger(device, offset) +
+                     (dropped[d] ? 0 : index[next++] * getInteger(device, step)));
+    if (isInside(from, source.shape))
+      return at(source, from);
+    isDefined = isDefined && failUndefined("a slice outside of a tensor");
+    return undefined.list[0];
+  });
+  return isDefined ? std::optional(result) : std::nullopt;
+}
+
+Tensor Interpreter::computeInsert(tensor::InsertSliceOp op, unsigned device) {
+  const Tensor &source = *find(device, op.getSource()), &dest = *find(device, op.getDest());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<int64_t> offsets, steps;
+  for (auto [offset, step] : llvm::zip_equal(op.getMixedOffsets(), op.getMixedStrides())) {
+    offsets.push_back(getInteger(device, offset));
+    steps.push_back(getInteger(device, step));
+  }
+  return build(dest.shape, dest.numbers->type, [&](ArrayRef<int64_t> index) {
+    Index from;
+    bool isWritten = true;
+    for (auto [d, i] : llvm::enumerate(index)) {
+      int64_t distance = i - offsets[d];
+      isWritten &= distance % steps[d] == 0 && (!dropped[d] || distance == 0);
+      if (!dropped[d])
+        from.push_back(distance / steps[d]);
+    }
+    return isWritten && isInside(from, source.shape) ? at(source, from) : at(dest, index);
+  });
+}
+
+Column Interpreter::computeAtIndices(Block &block, ArrayRef<int64_t> shape, unsigned device) {
+  LoopBody body(*this, device);
+  std::vector<Numbers> indices(shape.size(), Numbers{IndexType::get(module->getContext()), {}});
+  forEachIndex(shape, [&](ArrayRef<int64_t> index) {
+    for (auto [numbers, i] : llvm::zip_equal(indices, index))
+      numbers.list.push_back({.integer = i});
+  });
+  for (auto [argument, numbers] : llvm::zip_equal(block.getArguments(), indices))
+    body.set(argument, std::make_shared<Numbers>(std::move(numbers)));
+  return body.run(block) ? body.get(block.getTerminator()->getOperand(0)) : nullptr;
+}
+
+std::optional<Tensor> Interpreter::computePad(tensor::PadOp op, unsigned device) {
+  const Tensor source = *find(device, op.getSource());
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  Column padding = computeAtIndices(op.getRegion().front(), shape, device);
+  if (!padding)
+    return std::nullopt;
+  return build(shape, source.numbers->type, [&](ArrayRef<int64_t> index) {
+    Index from;
+    for (auto [i, low] : llvm::zip_equal(index, op.getMixedLowPad()))
+      from.push_back(i - getInteger(device, low));
+    return isInside(from, source.shape) ? at(source, from) : (*padding)[getFlatIndex(index, shape)];
+  });
+}
+
+Tensor Interpreter::computeConcat(tensor::ConcatOp op, unsigned device) {
+  auto type = cast<RankedTensorType>(op.getType());
+  return build(type.getShape(), type.getElementType(), [&](ArrayRef<int64_t> index) {
+    Index from(index);
+    for (Value input : op.getInputs()) {
+      const Tensor &part = *find(device, input);
+      if (from[op.getDim()] < part.shape[op.getDim()])
+        return at(part, from);
+      from[op.getDim()] -= part.shape[op.getDim()];
+    }
+    return Number{.integer = 0};
+  });
+}
+
+/// Sorts each row by insertion: any order ends.
+std::optional<Interpreter::Results> Interpreter::computeSort(SortOp op, unsigned device) {
+  int64_t dim = op.getDimension(), size = op.getSortedSize(), kept = op.getKeptSize();
+  SmallVector<const Tensor *> inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(find(device, input));
+  Block &order = op.getOrder().front();
+  bool isRead = true;
+  auto isBefore = [&](Index a, Index b, int64_t i, int64_t j) {
+    a[dim] = i;
+    b[dim] = j;
+    LoopBody body(*this, device);
+    for (auto [k, input] : llvm::enumerate(inputs))
+      for (unsigned side : {0, 1})
+        body.set(order.getArgument(2 * k + side),
+                 std::make_shared<Numbers>(Numbers{input->numbers->type, {at(*input, side ? b : a)}}));
+    isRead = isRead && body.run(order);
+    return isRead && (*body.get(order.getTerminator()->getOperand(0)))[0].integer != 0;
+  };
+  std::map<Index, SmallVector<int64_t>> rows;
+  Index rowShape(inputs[0]->shape);
+  rowShape[dim] = 1;
+  forEachIndex(rowShape, [&](ArrayRef<int64_t> row) {
+    SmallVector<int64_t> &sorted = rows[Index(row)];
+    for (int64_t i = 0; i < size; ++i) {
+      size_t to = sorted.size();
+      while (to > 0 && isBefore(Index(row), Index(row), i, sorted[to - 1]))
+        --to;
+      sorted.insert(sorted.begin() + to, i);
+    }
+  });
+  if (!isRead)
+    return std::nullopt;
+  Results results;
+  Index shape(inputs[0]->shape);
+  shape[dim] = kept;
+  for (const Tensor *input : inputs)
+    results.push_back(build(shape, input->numbers->type, [&](ArrayRef<int64_t> index) {
+      Index row(index), from(index);
+      row[dim] = 0;
+      from[dim] = rows[row][index[dim] + (op.getLast() ? size - kept : 0)];
+      return at(*input, from);
+    }));
+  return results;
+}
