@@ -155,14 +155,26 @@ Type SizeCases::getTypeAt(Type type, Attribute attr, ArrayRef<int64_t> choice) {
   return tensor.clone(shape);
 }
 
+/// Upstream folds what is the same at all sizes to a constant without a size.
+static void setConstantType(Value value, Type type) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (!elements || !elements.isSplat() || elements.getType().hasStaticShape())
+    return;
+  constant.setValueAttr(DenseElementsAttr::get(cast<ShapedType>(type), elements.getSplatValue<Attribute>()));
+  value.setType(type);
+}
+
 void SizeCases::setGlobalTypes(func::FuncOp func, ArrayRef<int64_t> choice) {
   SmallVector<Type> arguments, results;
   for (auto [i, argument] : llvm::enumerate(func.getArguments())) {
     argument.setType(getTypeAt(argument.getType(), local.getArgAttr(tensors[i], kGlobalSizesAttr), choice));
     arguments.push_back(argument.getType());
   }
-  for (auto [r, type] : llvm::enumerate(func.getResultTypes()))
+  for (auto [r, type] : llvm::enumerate(func.getResultTypes())) {
     results.push_back(getTypeAt(type, local.getResultAttr(r, kGlobalSizesAttr), choice));
+    setConstantType(func.getBody().front().getTerminator()->getOperand(r), results.back());
+  }
   func.setType(FunctionType::get(func.getContext(), arguments, results));
 }
 

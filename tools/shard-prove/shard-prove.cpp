@@ -14,9 +14,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardkit/Counterexample/Counterexample.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Enumeration/Enumeration.h"
 #include "shardkit/Plan/ShardingPlan.h"
 #include "shardkit/Proof/Boundary.h"
 #include "shardkit/Proof/Certificate.h"
@@ -121,7 +121,7 @@ static Status compare(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm:
   FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local, !options.certificate.empty());
   if (failed(certificate))
     return Illegal;
-  refuseByExample(global, *local, *certificate);
+  decideByElements(global, *local, *certificate);
   bool areProven = true;
   for (const proof::Certificate::Function &function : certificate->functions) {
     print(function, options.rules);

@@ -46,7 +46,7 @@ struct Proof {
   std::string opName;
   std::optional<Location> loc;
   std::string reason;
-  /// An element of a result that differs, for drawn arguments: that is why it is refused. (Counterexample.h)
+  /// An element of a result that differs, for drawn arguments: that is why it is refused. (Enumeration.h)
   std::string example;
   /// The facts of the operands of that op.
   SmallVector<std::pair<Location, std::string>> notes;

@@ -2,6 +2,8 @@
 
 #include "Interpreter.h"
 
+#include "shardkit/Proof/Terms.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -9,7 +11,7 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::example;
+using namespace mlir::spmd::enumeration;
 
 static size_t getCount(ArrayRef<Column> columns) {
   size_t count = 1;
@@ -41,7 +43,7 @@ static int64_t evaluate(AffineExpr expr, ArrayRef<Column> dims, ArrayRef<Column>
   }
 }
 
-Column example::evaluate(AffineExpr expr, ArrayRef<Column> dims, ArrayRef<Column> symbols) {
+Column enumeration::evaluate(AffineExpr expr, ArrayRef<Column> dims, ArrayRef<Column> symbols) {
   Numbers result = getIndices(expr.getContext(), 0);
   SmallVector<Column> all(dims);
   all.append(symbols.begin(), symbols.end());
@@ -61,17 +63,25 @@ Column LoopBody::get(Value value) const {
 }
 
 bool LoopBody::run(Block &block) {
-  return llvm::all_of(block.without_terminator(), [&](Operation &op) { return run(op); });
+  return llvm::all_of(block.without_terminator(), [&](Operation &op) {
+    bool readsTensor = llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<ShapedType>(type); });
+    if (readsTensor && !isa<tensor::ExtractOp>(op))
+      return program.fail(op.getName().getStringRef() + " in a body is not computed");
+    return run(op);
+  });
 }
 
 bool LoopBody::run(Operation &op) {
   Attribute constant;
   if (matchPattern(&op, m_Constant(&constant)) && isNumeric(op.getResult(0).getType())) {
-    set(op.getResult(0), std::make_shared<Numbers>(Numbers{op.getResult(0).getType(), {getNumber(constant)}}));
+    set(op.getResult(0), std::make_shared<Numbers>(Numbers{op.getResult(0).getType(), {domain.getConstant(constant)}}));
     return true;
   }
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-    set(index, loops[index.getDim()]);
+    Numbers indices{index.getType(), {}};
+    for (Number i : loops[index.getDim()]->list)
+      indices.list.push_back(domain.getIndex(op.getContext(), i.integer));
+    set(index, std::make_shared<Numbers>(std::move(indices)));
     return true;
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
@@ -82,18 +92,18 @@ bool LoopBody::run(Operation &op) {
   for (Value operand : op.getOperands())
     if (!operands.emplace_back(get(operand)))
       return program.fail("a value that was not computed");
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    unsigned numDims = apply.getAffineMap().getNumDims();
-    set(apply, evaluate(apply.getAffineMap().getResult(0), ArrayRef(operands).take_front(numDims),
-                        ArrayRef(operands).drop_front(numDims)));
-    return true;
-  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return runApply(apply.getAffineMap(), op.getResult(0), operands);
   SmallVector<const Numbers *> numbers;
   for (const Column &operand : operands)
     numbers.push_back(operand.get());
-  std::optional<Numbers> result = compute(&op, numbers);
+  std::optional<Numbers> result = domain.compute(&op, numbers);
   if (!result)
     return program.fail(op.getName().getStringRef() + " in a body is not computed");
+  if (proof::isIntegerDivision(&op))
+    for (size_t i = 0; i < result->list.size(); ++i)
+      if (isTaken(i) != No && !program.addTrap(result->list[i], isTaken(i) == Yes))
+        return false;
   int64_t count = result->list.size();
   set(op.getResult(0), std::make_shared<Numbers>(std::move(*result)));
   return program.spend(count);
@@ -102,10 +112,16 @@ bool LoopBody::run(Operation &op) {
 /// Both sides of a branch run, each in the iterations in which it is taken.
 bool LoopBody::runBranch(scf::IfOp op) {
   Column condition = get(op.getCondition()), outer = active;
-  auto runSide = [&](Block &block, bool isTaken) {
+  auto runSide = [&](Block &block, bool isSide) {
     Numbers mask{condition->type, std::vector<Number>(getCount(outer ? ArrayRef{condition, outer} : condition))};
-    for (size_t i = 0; i < mask.list.size(); ++i)
-      mask.list[i].integer = ((*condition)[i].integer != 0) == isTaken && (!outer || (*outer)[i].integer);
+    for (size_t i = 0; i < mask.list.size(); ++i) {
+      std::optional<int64_t> known = domain.getInteger((*condition)[i]);
+      Taken own = !known                    ? Maybe
+                  : (*known != 0) == isSide ? Yes
+                                            : No,
+            around = outer ? Taken((*outer)[i].integer) : Yes;
+      mask.list[i].integer = own == No || around == No ? No : own == Yes && around == Yes ? Yes : Maybe;
+    }
     active = std::make_shared<Numbers>(std::move(mask));
     return run(block);
   };
@@ -117,10 +133,55 @@ bool LoopBody::runBranch(scf::IfOp op) {
     Column a = get(value), b = get(other);
     Numbers chosen{a->type, std::vector<Number>(getCount({condition, a, b}))};
     for (size_t i = 0; i < chosen.list.size(); ++i)
-      chosen.list[i] = (*condition)[i].integer ? (*a)[i] : (*b)[i];
+      chosen.list[i] = domain.select((*condition)[i], (*a)[i], (*b)[i], a->type);
     set(result, std::make_shared<Numbers>(std::move(chosen)));
   }
   return true;
+}
+
+bool LoopBody::runApply(AffineMap map, OpResult result, ArrayRef<Column> operands) {
+  SmallVector<Column> integers;
+  for (const Column &operand : operands) {
+    Numbers known{operand->type, {}};
+    for (Number scalar : operand->list) {
+      std::optional<int64_t> integer = domain.getInteger(scalar);
+      if (!integer)
+        return program.fail("an affine expression of what data give");
+      known.list.push_back({.integer = *integer});
+    }
+    integers.push_back(std::make_shared<Numbers>(std::move(known)));
+  }
+  ArrayRef<Column> all(integers);
+  Column value = evaluate(map.getResult(0), all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
+  Numbers indices{result.getType(), {}};
+  for (Number i : value->list)
+    indices.list.push_back(domain.getIndex(result.getContext(), i.integer));
+  set(result, std::make_shared<Numbers>(std::move(indices)));
+  return true;
+}
+
+std::optional<Number> LoopBody::readElement(const Tensor &tensor, ArrayRef<Column> indices, size_t i) {
+  Index at;
+  SmallVector<Number> scalars;
+  bool isKnown = true, isInside = true;
+  for (auto [column, size] : llvm::zip_equal(indices, tensor.shape)) {
+    scalars.push_back((*column)[i]);
+    std::optional<int64_t> index = domain.getInteger(scalars.back());
+    isKnown &= index.has_value();
+    at.push_back(index.value_or(0));
+    isInside &= at.back() >= 0 && at.back() < size;
+  }
+  if (isKnown && isInside)
+    return (*tensor.numbers)[getFlatIndex(at, tensor.shape)];
+  if (isTaken(i) == No || (isKnown && program.failUndefined("a read outside of a tensor")))
+    return domain.getUndefined(tensor.numbers->type);
+  if (isKnown)
+    return std::nullopt;
+  int64_t count = ShapedType::getNumElements(tensor.shape);
+  std::optional<Number> found = domain.lookUp(*tensor.numbers, count, scalars);
+  if (!found)
+    program.fail("a look-up in a large tensor");
+  return found && program.spend(count) && program.addTrap(*found, isTaken(i) == Yes) ? found : std::nullopt;
 }
 
 bool LoopBody::runExtract(tensor::ExtractOp op) {
@@ -130,19 +191,12 @@ bool LoopBody::runExtract(tensor::ExtractOp op) {
     indices.push_back(get(index));
   if (!tensor || llvm::is_contained(indices, nullptr))
     return program.fail("a value that was not computed");
-  Numbers result = program.drawUndefined(tensor->numbers->type, getCount(indices));
-  for (size_t i = 0; i < result.list.size(); ++i) {
-    Index at;
-    bool isInside = true;
-    for (auto [index, size] : llvm::zip_equal(indices, tensor->shape)) {
-      at.push_back((*index)[i].integer);
-      isInside &= at.back() >= 0 && at.back() < size;
-    }
-    bool isActive = !active || (*active)[i].integer;
-    if (isInside)
-      result.list[i] = (*tensor->numbers)[getFlatIndex(at, tensor->shape)];
-    else if (isActive && !program.failUndefined("a read outside of a tensor"))
+  Numbers result{tensor->numbers->type, {}};
+  for (size_t i = 0, count = getCount(indices); i < count; ++i) {
+    std::optional<Number> element = readElement(*tensor, indices, i);
+    if (!element)
       return false;
+    result.list.push_back(*element);
   }
   int64_t count = result.list.size();
   set(op, std::make_shared<Numbers>(std::move(result)));
@@ -237,8 +291,7 @@ bool StructuredRun::runIteration() {
     bool isInit = op.isDpsInit(&operand);
     if (!isInit && !op.payloadUsesValueFromOperand(&operand))
       continue;
-    Column column =
-        isInit ? outputs[operand.getOperandNumber() - op.getNumDpsInputs()] : read(operand);
+    Column column = isInit ? outputs[operand.getOperandNumber() - op.getNumDpsInputs()] : read(operand);
     if (!column)
       return program.fail("an operand is not read");
     body.set(op.getMatchingBlockArgument(&operand), column);
@@ -282,7 +335,8 @@ std::optional<SmallVector<Tensor, 1>> StructuredRun::run() {
   return results;
 }
 
-std::optional<SmallVector<Tensor, 1>> example::computeLoops(linalg::LinalgOp op, Interpreter &program, unsigned device) {
+std::optional<SmallVector<Tensor, 1>> enumeration::computeLoops(linalg::LinalgOp op, Interpreter &program,
+                                                                unsigned device) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type) || isNumeric(type); };
   if (op.hasDynamicShape() || !llvm::all_of(op->getOperandTypes(), isTensor)) {
     program.fail("an op of sizes that only the run knows");

@@ -1,17 +1,17 @@
 //===- Numbers.h - Scalar ops of numbers ------------------------*- C++ -*-===//
-// Internal to the search for counterexamples.
+// Internal to the enumeration of elements.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_COUNTEREXAMPLE_NUMBERS_H
-#define SHARDKIT_LIB_COUNTEREXAMPLE_NUMBERS_H
+#ifndef SHARDKIT_LIB_ENUMERATION_NUMBERS_H
+#define SHARDKIT_LIB_ENUMERATION_NUMBERS_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
 #include <vector>
 
-namespace mlir::spmd::example {
+namespace mlir::spmd::enumeration {
 
 /// A float, without the rounding of its type, or an integer of its width with a sign.
 union Number {
@@ -39,6 +39,6 @@ std::optional<Numbers> compute(Operation *op, ArrayRef<const Numbers *> operands
 /// Two numbers combined as the op `name` does.
 Number combine(StringRef name, Type type, Number a, Number b);
 
-} // namespace mlir::spmd::example
+} // namespace mlir::spmd::enumeration
 
-#endif // SHARDKIT_LIB_COUNTEREXAMPLE_NUMBERS_H
+#endif // SHARDKIT_LIB_ENUMERATION_NUMBERS_H

@@ -8,14 +8,12 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::example;
+using namespace mlir::spmd::enumeration;
 
-/// Numbers that a run may compute: what takes longer than about a second is not run.
-static constexpr int64_t kMaxNumbers = 20'000'000;
 /// Iterations of a loop whose end the program computes.
 static constexpr int64_t kMaxIterations = 10'000;
 
-void example::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
+void enumeration::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit) {
   Index index(shape.size(), 0);
   for (int64_t i = 0, count = ShapedType::getNumElements(shape); i < count; ++i) {
     visit(index);
@@ -27,19 +25,16 @@ void example::forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(Arra
   }
 }
 
-int64_t example::getFlatIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+int64_t enumeration::getFlatIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
   int64_t flat = 0;
   for (auto [i, size] : llvm::zip_equal(index, shape))
     flat = flat * size + i;
   return flat;
 }
 
-Interpreter::Interpreter(Operation *module, const Mesh *mesh, unsigned seed)
-    : module(module), meshes(module), mesh(mesh), devices(mesh ? mesh->numDevices() : 1), random(seed),
-      left(kMaxNumbers) {
-  for (unsigned device = 0; mesh && device < devices.size(); ++device)
-    deviceOfId[mesh->device(device)] = device;
-}
+Interpreter::Interpreter(Operation *module, const Mesh *mesh, bool isUnsharded, Domain &domain, int64_t maxNumbers)
+    : domain(domain), module(module), meshes(module), mesh(mesh), devices(mesh ? mesh->numDevices() : 1),
+      isUnsharded(isUnsharded), left(maxNumbers) {}
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -55,16 +50,19 @@ Column Interpreter::get(unsigned device, Value value) const {
   return tensor ? tensor->numbers : nullptr;
 }
 
-int64_t Interpreter::getInteger(unsigned device, OpFoldResult value) const {
+int64_t Interpreter::getInteger(unsigned device, OpFoldResult value) {
   if (auto attr = dyn_cast<Attribute>(value))
     return cast<IntegerAttr>(attr).getInt();
-  return (*get(device, cast<Value>(value)))[0].integer;
+  std::optional<int64_t> integer = domain.getInteger((*get(device, cast<Value>(value)))[0]);
+  if (!integer)
+    fail("an index that data give");
+  return integer.value_or(0);
 }
 
-std::optional<int64_t> Interpreter::getCommon(Value value, ArrayRef<unsigned> on) const {
+std::optional<int64_t> Interpreter::getCommon(Value value, ArrayRef<unsigned> on) {
   int64_t first = getInteger(on.front(), value);
   bool areSame = llvm::all_of(on, [&](unsigned device) { return getInteger(device, value) == first; });
-  return areSame ? std::optional(first) : std::nullopt;
+  return areSame && why.empty() ? std::optional(first) : std::nullopt;
 }
 
 void Interpreter::copy(ValueRange from, ValueRange to, ArrayRef<unsigned> on) {
@@ -87,15 +85,16 @@ std::optional<int64_t> Interpreter::getRank(unsigned device, const Mesh &other) 
   return std::nullopt;
 }
 
-Numbers Interpreter::drawUndefined(Type type, size_t count) {
-  Numbers numbers{type, std::vector<Number>(count)};
-  for (Number &number : numbers.list) {
-    if (numbers.isFloat())
-      number.real = 100 + double(random() % 1000) / 7;
-    else
-      number.integer = getWidth(type) == 1 ? -int64_t(random() % 2) : int64_t(random() % 8);
-  }
+Numbers Interpreter::getUndefined(Type type, size_t count) {
+  Numbers numbers{type, {}};
+  for (size_t i = 0; i < count; ++i)
+    numbers.list.push_back(domain.getUndefined(type));
   return numbers;
+}
+
+Column Interpreter::getIndexColumn(int64_t index) {
+  MLIRContext *context = module->getContext();
+  return std::make_shared<Numbers>(Numbers{IndexType::get(context), {domain.getIndex(context, index)}});
 }
 
 bool Interpreter::fail(const Twine &reason) {
@@ -105,10 +104,13 @@ bool Interpreter::fail(const Twine &reason) {
 }
 
 bool Interpreter::failUndefined(const Twine &reason) {
-  if (mesh)
-    return true;
-  isUndefined = true;
-  return fail(reason);
+  isUndefined |= isUnsharded;
+  return (isUnsharded || domain.isStrict()) ? fail(reason) : true;
+}
+
+bool Interpreter::addTrap(Number scalar, bool isCertain) {
+  return domain.addTrap(scalar, isUnsharded, isCertain && numOpenBranches == 0) ||
+         fail("a division or a look-up that the unsharded program does not do");
 }
 
 bool Interpreter::spend(int64_t count) {
@@ -152,7 +154,7 @@ bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
     return isa<ProbeOp, ShardingGroupOp>(op) || fail(op.getName().getStringRef() + " is not run");
   for (unsigned device : on) {
     std::optional<Results> results = compute(op, device);
-    if (!results)
+    if (!results || !why.empty())
       return fail(op.getName().getStringRef() + " is not run");
     for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results))
       if (set(device, value, tensor); !spend(tensor.numbers->list.size()))
@@ -169,7 +171,7 @@ bool Interpreter::runFor(scf::ForOp op, ArrayRef<unsigned> on) {
   copy(op.getInitArgs(), op.getRegionIterArgs(), on);
   for (int64_t i = *begin; i < *end; i += *step) {
     for (unsigned device : on)
-      set(device, op.getInductionVar(), {{}, std::make_shared<Numbers>(getIndices(op.getContext(), i))});
+      set(device, op.getInductionVar(), {{}, getIndexColumn(i)});
     if (!run(*op.getBody(), on))
       return false;
     copy(op.getYieldedValues(), op.getRegionIterArgs(), on);
@@ -197,7 +199,35 @@ bool Interpreter::runWhile(scf::WhileOp op, ArrayRef<unsigned> on) {
   return fail("a loop of many iterations");
 }
 
+bool Interpreter::runBothSides(scf::IfOp op, ArrayRef<unsigned> on) {
+  // Devices that take other sides have no collective in common.
+  ExprId first = (*get(on.front(), op.getCondition()))[0].integer;
+  bool isCommon =
+      llvm::all_of(on, [&](unsigned device) { return (*get(device, op.getCondition()))[0].integer == int64_t(first); });
+  bool hasCollective = op->walk([](CollectiveOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (hasCollective && !isCommon)
+    return fail("a collective that some devices take part in");
+  ++numOpenBranches;
+  for (Region &region : op->getRegions())
+    if (!region.empty() && !run(region.front(), on))
+      return false;
+  --numOpenBranches;
+  for (auto [r, result] : llvm::enumerate(op.getResults()))
+    for (unsigned device : on) {
+      const Tensor a = *find(device, op.thenYield().getOperand(r)), b = *find(device, op.elseYield().getOperand(r));
+      Number condition = (*get(device, op.getCondition()))[0];
+      Numbers chosen{a.numbers->type, {}};
+      for (int64_t i = 0, e = ShapedType::getNumElements(a.shape); i < e; ++i)
+        chosen.list.push_back(domain.select(condition, (*a.numbers)[i], (*b.numbers)[i], chosen.type));
+      set(device, result, {a.shape, std::make_shared<Numbers>(std::move(chosen))});
+    }
+  return true;
+}
+
 bool Interpreter::runIf(scf::IfOp op, ArrayRef<unsigned> on) {
+  for (unsigned device : on)
+    if (!domain.getInteger((*get(device, op.getCondition()))[0]))
+      return runBothSides(op, on);
   SmallVector<unsigned> taken[2];
   for (unsigned device : on)
     taken[getInteger(device, op.getCondition()) ? 0 : 1].push_back(device);
@@ -259,8 +289,8 @@ static StringRef getCombiner(ReductionKind kind, Type type) {
 }
 
 namespace {
-/// What each device has after a collective: the element of its layout, which the owner of that index has, or all devices
-/// of a partial result have together.
+/// What each device has after a collective: the element of its layout, which the owner of that index has, or all
+/// devices of a partial result have together.
 class CollectiveRun {
 public:
   CollectiveRun(CollectiveOpInterface op, Interpreter &program, ArrayRef<unsigned> on)
@@ -298,7 +328,8 @@ int64_t CollectiveRun::getAdded(unsigned device, unsigned dim) {
   auto halo = dyn_cast<HaloExchangeOp>(*op.getOperation());
   int64_t added = 0;
   unsigned next = 0;
-  for (auto [d, offset] : halo ? llvm::zip(halo.getDims(), halo.getOffsets()) : llvm::zip(ArrayRef<int64_t>(), ArrayRef<int64_t>()))
+  for (auto [d, offset] :
+       halo ? llvm::zip(halo.getDims(), halo.getOffsets()) : llvm::zip(ArrayRef<int64_t>(), ArrayRef<int64_t>()))
     if (ShapedType::isDynamic(offset)) {
       Value value = halo.getDynamicOffsets()[next++];
       added = d == dim ? program.getInteger(device, value) : added;
@@ -315,7 +346,7 @@ std::optional<Number> CollectiveRun::combine(int64_t owner, ArrayRef<int64_t> at
       return std::nullopt;
     Number number = (*operand->numbers)[getFlatIndex(at, operand->shape)];
     Type type = operand->numbers->type;
-    sum = sum ? example::combine(getCombiner(from.partialKind, type), type, *sum, number) : number;
+    sum = sum ? program.domain.combine(getCombiner(from.partialKind, type), type, *sum, number) : number;
   }
   return sum;
 }
@@ -327,6 +358,7 @@ std::optional<Numbers> CollectiveRun::move(unsigned device) {
   for (unsigned d = 0; d < type.getRank(); ++d)
     added.push_back(getAdded(device, d));
   Numbers moved{type.getElementType(), {}};
+  Number zero = program.domain.getConstant(Builder(type.getContext()).getZeroAttr(type.getElementType()));
   bool isKnown = true;
   forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index) {
     Index at;
@@ -338,9 +370,9 @@ std::optional<Numbers> CollectiveRun::move(unsigned device) {
       at.push_back(isInside ? locate(from, d, own, owner) : 0);
     }
     // Zero is around what it moves.
-    std::optional<Number> number = isInside ? combine(owner, at) : std::optional(Number{.integer = 0});
+    std::optional<Number> number = isInside ? combine(owner, at) : std::optional(zero);
     isKnown &= number.has_value();
-    moved.list.push_back(number.value_or(Number{.integer = 0}));
+    moved.list.push_back(number.value_or(zero));
   });
   return isKnown ? std::optional(moved) : std::nullopt;
 }

@@ -1,12 +1,12 @@
 //===- Interpreter.h - Runs a program on numbers ----------------*- C++ -*-===//
-// Internal to the search for counterexamples.
+// Internal to the enumeration of elements.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDKIT_LIB_COUNTEREXAMPLE_INTERPRETER_H
-#define SHARDKIT_LIB_COUNTEREXAMPLE_INTERPRETER_H
+#ifndef SHARDKIT_LIB_ENUMERATION_INTERPRETER_H
+#define SHARDKIT_LIB_ENUMERATION_INTERPRETER_H
 
-#include "Numbers.h"
+#include "Domain.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
@@ -14,9 +14,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <memory>
-#include <random>
 
-namespace mlir::spmd::example {
+namespace mlir::spmd::enumeration {
 
 using Column = std::shared_ptr<const Numbers>;
 using Index = SmallVector<int64_t, 4>;
@@ -31,12 +30,11 @@ struct Tensor {
 void forEachIndex(ArrayRef<int64_t> shape, llvm::function_ref<void(ArrayRef<int64_t>)> visit);
 int64_t getFlatIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> shape);
 
-/// Runs a program on all devices, op by op. Floats are computed in double precision, whatever their type is. What
-/// tensor.empty and paddings hold is drawn at random.
+/// Runs a program on all devices, op by op.
 class Interpreter {
 public:
-  /// An unsharded program, or one of `numDevices`. `mesh` has the ranks of the devices; null if there is one device.
-  Interpreter(Operation *module, const Mesh *mesh, unsigned seed);
+  /// `mesh` has the ranks of the devices; null if there is one device. `maxNumbers` may be computed.
+  Interpreter(Operation *module, const Mesh *mesh, bool isUnsharded, Domain &domain, int64_t maxNumbers);
 
   unsigned getNumDevices() const { return devices.size(); }
   /// Runs the ops of a block on these devices. False if an op is not one of those that are read: `why` says so.
@@ -45,18 +43,22 @@ public:
   /// Null if the value was not computed.
   const Tensor *find(unsigned device, Value value) const;
   Column get(unsigned device, Value value) const;
-  int64_t getInteger(unsigned device, OpFoldResult value) const;
+  /// Fails if the integer is not known.
+  int64_t getInteger(unsigned device, OpFoldResult value);
   /// The rank of a device on a mesh; std::nullopt if the mesh does not have it.
   std::optional<int64_t> getRank(unsigned device, const Mesh &mesh) const;
 
-  /// Numbers that no program may depend on.
-  Numbers drawUndefined(Type type, size_t count);
+  Numbers getUndefined(Type type, size_t count);
+  Column getIndexColumn(int64_t index);
   bool fail(const Twine &reason);
-  /// Notes that what is computed is undefined. Only that of a single device fails.
+  /// Notes that what is computed is undefined: true if the program goes on.
   bool failUndefined(const Twine &reason);
   /// Counts computed numbers. False beyond those that may be.
   bool spend(int64_t count);
+  /// Notes that a scalar is computed that some operands make undefined.
+  bool addTrap(Number scalar, bool isCertain);
 
+  Domain &domain;
   std::string why;
   /// True if the program is undefined for these arguments.
   bool isUndefined = false;
@@ -67,11 +69,13 @@ private:
   bool runFor(scf::ForOp op, ArrayRef<unsigned> on);
   bool runWhile(scf::WhileOp op, ArrayRef<unsigned> on);
   bool runIf(scf::IfOp op, ArrayRef<unsigned> on);
+  /// Runs both regions, and selects by a condition that is not known.
+  bool runBothSides(scf::IfOp op, ArrayRef<unsigned> on);
   bool runCall(Operation &op, ArrayRef<unsigned> on);
   bool runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on);
   void copy(ValueRange from, ValueRange to, ArrayRef<unsigned> on);
   /// An integer that all devices have; std::nullopt if they differ.
-  std::optional<int64_t> getCommon(Value value, ArrayRef<unsigned> on) const;
+  std::optional<int64_t> getCommon(Value value, ArrayRef<unsigned> on);
 
   // TensorOps.cpp
   /// What an op of one device gives.
@@ -89,41 +93,49 @@ private:
   Operation *module;
   MeshCache meshes;
   const Mesh *mesh;
-  llvm::DenseMap<int64_t, unsigned> deviceOfId;
   std::vector<llvm::DenseMap<Value, Tensor>> devices;
-  std::mt19937_64 random;
+  bool isUnsharded;
+  unsigned numOpenBranches = 0; ///< those around an op whose condition is not known
   int64_t left;
 };
 
 /// Runs a body in all iterations of parallel loops at once, on one device.
 class LoopBody {
 public:
-  LoopBody(Interpreter &program, unsigned device) : program(program), device(device) {}
+  LoopBody(Interpreter &program, unsigned device) : program(program), domain(program.domain), device(device) {}
   void set(Value value, Column column) { scope[value] = std::move(column); }
   Column get(Value value) const;
   /// Runs all ops but the terminator.
   bool run(Block &block);
   /// The result of one op; null if it is not one of those that are read.
   Column runOp(Operation &op) { return run(op) ? get(op.getResult(0)) : nullptr; }
-  /// The indices of loops.
+  /// The indices of loops, as integers.
   SmallVector<Column> loops;
 
 private:
   bool run(Operation &op);
   bool runBranch(scf::IfOp op);
+  bool runApply(AffineMap map, OpResult result, ArrayRef<Column> operands);
   bool runExtract(tensor::ExtractOp op);
+  /// The element of a tensor at indices, in iteration `i`.
+  std::optional<Number> readElement(const Tensor &tensor, ArrayRef<Column> indices, size_t i);
+
+  /// Whether an iteration takes the branches around an op.
+  enum Taken : int64_t { No, Yes, Maybe };
+  Taken isTaken(size_t i) const { return active ? Taken((*active)[i].integer) : Yes; }
 
   Interpreter &program;
+  Domain &domain;
   unsigned device;
   llvm::DenseMap<Value, Column> scope;
-  Column active; ///< whether a branch is taken; null: in all iterations
+  Column active; ///< of each iteration; null: all take them
 };
 
 /// The results of a structured op.
 std::optional<SmallVector<Tensor, 1>> computeLoops(linalg::LinalgOp op, Interpreter &program, unsigned device);
-/// An affine expression over columns.
+/// An affine expression over columns of integers.
 Column evaluate(AffineExpr expr, ArrayRef<Column> dims, ArrayRef<Column> symbols);
 
-} // namespace mlir::spmd::example
+} // namespace mlir::spmd::enumeration
 
-#endif // SHARDKIT_LIB_COUNTEREXAMPLE_INTERPRETER_H
+#endif // SHARDKIT_LIB_ENUMERATION_INTERPRETER_H

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::example;
+using namespace mlir::spmd::enumeration;
 
 /// A tensor whose element at each index is given.
 static Tensor build(ArrayRef<int64_t> shape, Type type, llvm::function_ref<Number(ArrayRef<int64_t>)> get) {
@@ -50,16 +50,16 @@ std::optional<Interpreter::Results> Interpreter::compute(Operation &op, unsigned
 std::optional<Tensor> Interpreter::computeConstant(Attribute value, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
-    return ofScalar(std::make_shared<Numbers>(Numbers{type, {getNumber(value)}}));
+    return ofScalar(std::make_shared<Numbers>(Numbers{type, {domain.getConstant(value)}}));
   auto elements = dyn_cast<DenseElementsAttr>(value);
   if (!elements)
     return std::nullopt;
   Numbers numbers{tensor.getElementType(), {}};
   if (elements.isSplat())
-    numbers.list.push_back(getNumber(elements.getSplatValue<Attribute>()));
+    numbers.list.push_back(domain.getConstant(elements.getSplatValue<Attribute>()));
   else
     for (Attribute element : elements.getValues<Attribute>())
-      numbers.list.push_back(getNumber(element));
+      numbers.list.push_back(domain.getConstant(element));
   return Tensor{Index(tensor.getShape()), std::make_shared<Numbers>(std::move(numbers))};
 }
 
@@ -74,7 +74,7 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
     return computeConstant(constant, type);
   if (isa<tensor::EmptyOp>(op))
     return Tensor{Index(shape),
-                  std::make_shared<Numbers>(drawUndefined(tensor.getElementType(), tensor.getNumElements()))};
+                  std::make_shared<Numbers>(getUndefined(tensor.getElementType(), tensor.getNumElements()))};
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::CastOp, tensor::SplatOp,
           WithShardingConstraintOp, PropagationBarrierOp, ReshardOp>(op))
     return Tensor{Index(shape), get(device, op.getOperand(0))};
@@ -91,15 +91,14 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
     return column ? std::optional(Tensor{Index(shape), column}) : std::nullopt;
   }
   if (isa<tensor::FromElementsOp>(op))
-    return build(shape, tensor.getElementType(), [&](ArrayRef<int64_t> index) {
-      return (*get(device, op.getOperand(getFlatIndex(index, shape))))[0];
-    });
+    return build(shape, tensor.getElementType(),
+                 [&](ArrayRef<int64_t> index) { return (*get(device, op.getOperand(getFlatIndex(index, shape))))[0]; });
   if (isa<tensor::DimOp>(op)) {
     int64_t d = getInteger(device, op.getOperand(1));
     const Index &sizes = find(device, op.getOperand(0))->shape;
     if (d < 0 || d >= int64_t(sizes.size()))
       return std::nullopt;
-    return ofScalar(std::make_shared<Numbers>(getIndices(op.getContext(), sizes[d])));
+    return ofScalar(getIndexColumn(sizes[d]));
   }
   if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
     const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
@@ -107,8 +106,7 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
     std::optional<unsigned> axis = of ? of->findAxis(coordinate.getAxis()) : std::nullopt;
     if (!rank || !axis)
       return std::nullopt;
-    return ofScalar(std::make_shared<Numbers>(
-        getIndices(op.getContext(), *rank / of->axisStride(*axis) % of->axes[*axis].size)));
+    return ofScalar(getIndexColumn(*rank / of->axisStride(*axis) % of->axes[*axis].size));
   }
   // What computes element by element: the dims do not count.
   if (op.getNumRegions() || (tensor && !op.hasTrait<OpTrait::Elementwise>()))
@@ -120,18 +118,16 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
 std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsigned device) {
   const Tensor &source = *find(device, op.getSource());
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  Numbers undefined = drawUndefined(source.numbers->type, 1);
   bool isDefined = true;
   Tensor result = build(op.getType().getShape(), source.numbers->type, [&](ArrayRef<int64_t> index) {
     Index from;
     unsigned next = 0;
     for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides()))
-      from.push_back(getInteger(device, offset) +
-                     (dropped[d] ? 0 : index[next++] * getInteger(device, step)));
+      from.push_back(getInteger(device, offset) + (dropped[d] ? 0 : index[next++] * getInteger(device, step)));
     if (isInside(from, source.shape))
       return at(source, from);
     isDefined = isDefined && failUndefined("a slice outside of a tensor");
-    return undefined.list[0];
+    return domain.getUndefined(source.numbers->type);
   });
   return isDefined ? std::optional(result) : std::nullopt;
 }
@@ -162,7 +158,7 @@ Column Interpreter::computeAtIndices(Block &block, ArrayRef<int64_t> shape, unsi
   std::vector<Numbers> indices(shape.size(), Numbers{IndexType::get(module->getContext()), {}});
   forEachIndex(shape, [&](ArrayRef<int64_t> index) {
     for (auto [numbers, i] : llvm::zip_equal(indices, index))
-      numbers.list.push_back({.integer = i});
+      numbers.list.push_back(domain.getIndex(module->getContext(), i));
   });
   for (auto [argument, numbers] : llvm::zip_equal(block.getArguments(), indices))
     body.set(argument, std::make_shared<Numbers>(std::move(numbers)));
@@ -193,7 +189,7 @@ Tensor Interpreter::computeConcat(tensor::ConcatOp op, unsigned device) {
         return at(part, from);
       from[op.getDim()] -= part.shape[op.getDim()];
     }
-    return Number{.integer = 0};
+    return domain.getUndefined(type.getElementType()); // not reached
   });
 }
 
@@ -214,7 +210,10 @@ std::optional<Interpreter::Results> Interpreter::computeSort(SortOp op, unsigned
         body.set(order.getArgument(2 * k + side),
                  std::make_shared<Numbers>(Numbers{input->numbers->type, {at(*input, side ? b : a)}}));
     isRead = isRead && body.run(order);
-    return isRead && (*body.get(order.getTerminator()->getOperand(0)))[0].integer != 0;
+    std::optional<int64_t> isFirst =
+        isRead ? domain.getInteger((*body.get(order.getTerminator()->getOperand(0)))[0]) : std::nullopt;
+    isRead = isRead && isFirst;
+    return isRead && *isFirst != 0;
   };
   std::map<Index, SmallVector<int64_t>> rows;
   Index rowShape(inputs[0]->shape);

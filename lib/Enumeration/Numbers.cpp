@@ -11,14 +11,14 @@
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::example;
+using namespace mlir::spmd::enumeration;
 
-bool example::isNumeric(Type type) {
+bool enumeration::isNumeric(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   return isa<FloatType, IndexType>(type) || (integer && integer.getWidth() <= 64);
 }
 
-unsigned example::getWidth(Type type) { return isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth(); }
+unsigned enumeration::getWidth(Type type) { return isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth(); }
 
 static int64_t wrap(int64_t value, unsigned width) {
   return width >= 64 ? value : int64_t(uint64_t(value) << (64 - width)) >> (64 - width);
@@ -40,7 +40,7 @@ static Number ofInteger(int64_t integer) {
   return number;
 }
 
-Number example::getNumber(Attribute value) {
+Number enumeration::getNumber(Attribute value) {
   if (auto real = dyn_cast<FloatAttr>(value)) {
     APFloat number = real.getValue();
     bool losesInfo = false;
@@ -50,7 +50,7 @@ Number example::getNumber(Attribute value) {
   return ofInteger(cast<IntegerAttr>(value).getValue().sextOrTrunc(64).getSExtValue());
 }
 
-Numbers example::getIndices(MLIRContext *context, int64_t index) {
+Numbers enumeration::getIndices(MLIRContext *context, int64_t index) {
   return {IndexType::get(context), {ofInteger(index)}};
 }
 
@@ -172,12 +172,18 @@ static Integer getInteger(StringRef name) {
       .Case("arith.addi", [](int64_t x, int64_t y, unsigned) { return int64_t(uint64_t(x) + uint64_t(y)); })
       .Case("arith.subi", [](int64_t x, int64_t y, unsigned) { return int64_t(uint64_t(x) - uint64_t(y)); })
       .Case("arith.muli", [](int64_t x, int64_t y, unsigned) { return int64_t(uint64_t(x) * uint64_t(y)); })
-      .Case("arith.divsi", [](int64_t x, int64_t y, unsigned) { return y == 0 ? 0 : y == -1 ? -x : x / y; })
+      .Case("arith.divsi", [](int64_t x, int64_t y, unsigned) { return y == 0    ? 0
+                                                                       : y == -1 ? -x
+                                                                                 : x / y; })
       .Case("arith.remsi", [](int64_t x, int64_t y, unsigned) { return y == 0 || y == -1 ? 0 : x % y; })
       .Case("arith.floordivsi",
-            [](int64_t x, int64_t y, unsigned) { return y == 0 ? 0 : y == -1 ? -x : floorDivide(x, y); })
+            [](int64_t x, int64_t y, unsigned) { return y == 0    ? 0
+                                                        : y == -1 ? -x
+                                                                  : floorDivide(x, y); })
       .Case("arith.ceildivsi",
-            [](int64_t x, int64_t y, unsigned) { return y == 0 ? 0 : y == -1 ? -x : -floorDivide(-x, y); })
+            [](int64_t x, int64_t y, unsigned) { return y == 0    ? 0
+                                                        : y == -1 ? -x
+                                                                  : -floorDivide(-x, y); })
       .Case("arith.divui",
             [](int64_t x, int64_t y, unsigned w) { return y == 0 ? 0 : int64_t(toUnsigned(x, w) / toUnsigned(y, w)); })
       .Case("arith.remui",
@@ -196,10 +202,8 @@ static Integer getInteger(StringRef name) {
             [](int64_t x, int64_t y, unsigned w) { return uint64_t(y) < w ? int64_t(toUnsigned(x, w) >> y) : 0; })
       .Case("arith.maxsi", [](int64_t x, int64_t y, unsigned) { return std::max(x, y); })
       .Case("arith.minsi", [](int64_t x, int64_t y, unsigned) { return std::min(x, y); })
-      .Case("arith.maxui",
-            [](int64_t x, int64_t y, unsigned w) { return toUnsigned(x, w) > toUnsigned(y, w) ? x : y; })
-      .Case("arith.minui",
-            [](int64_t x, int64_t y, unsigned w) { return toUnsigned(x, w) < toUnsigned(y, w) ? x : y; })
+      .Case("arith.maxui", [](int64_t x, int64_t y, unsigned w) { return toUnsigned(x, w) > toUnsigned(y, w) ? x : y; })
+      .Case("arith.minui", [](int64_t x, int64_t y, unsigned w) { return toUnsigned(x, w) < toUnsigned(y, w) ? x : y; })
       .Default(nullptr);
 }
 
@@ -304,7 +308,7 @@ static std::optional<Numbers> computeBinary(Operation *op, StringRef name, Type 
   return std::nullopt;
 }
 
-std::optional<Numbers> example::compute(Operation *op, ArrayRef<const Numbers *> operands) {
+std::optional<Numbers> enumeration::compute(Operation *op, ArrayRef<const Numbers *> operands) {
   if (op->getNumResults() != 1)
     return std::nullopt;
   Type type = getElementTypeOrSelf(op->getResult(0).getType());
@@ -324,7 +328,7 @@ std::optional<Numbers> example::compute(Operation *op, ArrayRef<const Numbers *>
   return operands.size() == 2 ? computeBinary(op, name, type, *operands[0], *operands[1]) : std::nullopt;
 }
 
-Number example::combine(StringRef name, Type type, Number a, Number b) {
+Number enumeration::combine(StringRef name, Type type, Number a, Number b) {
   if (isa<FloatType>(type))
     return ofReal(getBinary(name)(a.real, b.real));
   return ofInteger(wrap(getInteger(name)(a.integer, b.integer, getWidth(type)), getWidth(type)));

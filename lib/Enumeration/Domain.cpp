@@ -1,0 +1,75 @@
+//===- Domain.cpp - What a program is run on ------------------------------===//
+
+#include "Domain.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::spmd;
+using namespace mlir::spmd::enumeration;
+
+/// Elements of a tensor that is read at indices that are not known.
+static constexpr size_t kMaxLookup = 512;
+
+Number Domain::getIndex(MLIRContext *context, int64_t index) {
+  return getConstant(IntegerAttr::get(IndexType::get(context), index));
+}
+
+Number NumberDomain::getUndefined(Type type) {
+  Number number;
+  if (isa<FloatType>(type))
+    number.real = 100 + double(random() % 1000) / 7;
+  else
+    number.integer = getWidth(type) == 1 ? -int64_t(random() % 2) : int64_t(random() % 8);
+  return number;
+}
+
+std::optional<int64_t> ExpressionDomain::getInteger(Number scalar) {
+  auto value = dyn_cast_or_null<IntegerAttr>(expressions.getValue(scalar.integer));
+  return value ? std::optional(value.getValue().sextOrTrunc(64).getSExtValue()) : std::nullopt;
+}
+
+std::optional<Numbers> ExpressionDomain::compute(Operation *op, ArrayRef<const Numbers *> operands) {
+  if (op->getNumResults() != 1 || op->getNumRegions() || !isMemoryEffectFree(op))
+    return std::nullopt;
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  size_t count = 1;
+  for (const Numbers *operand : operands)
+    count = operand->list.size() == 1 ? count : operand->list.size();
+  Numbers result{type, {}};
+  SmallVector<ExprId> scalars(operands.size());
+  for (size_t i = 0; i < count; ++i) {
+    for (auto [scalar, operand] : llvm::zip_equal(scalars, operands))
+      scalar = (*operand)[i].integer;
+    result.list.push_back(toNumber(expressions.getOp(op, type, scalars)));
+  }
+  return result;
+}
+
+Number ExpressionDomain::select(Number condition, Number value, Number other, Type type) {
+  return toNumber(expressions.getSelect(condition.integer, value.integer, other.integer, type));
+}
+
+Number ExpressionDomain::combine(StringRef name, Type type, Number a, Number b) {
+  return toNumber(expressions.getBag(name, type, {ExprId(a.integer), ExprId(b.integer)}));
+}
+
+std::optional<Number> ExpressionDomain::lookUp(const Numbers &elements, size_t count, ArrayRef<Number> indices) {
+  if (count > kMaxLookup)
+    return std::nullopt;
+  SmallVector<ExprId> all, at;
+  for (size_t i = 0; i < count; ++i)
+    all.push_back(elements[i].integer);
+  for (Number index : indices)
+    at.push_back(index.integer);
+  return toNumber(expressions.getLookup(elements.type, all, at));
+}
+
+bool ExpressionDomain::addTrap(Number scalar, bool isUnsharded, bool isCertain) {
+  if (expressions.getValue(scalar.integer))
+    return true;
+  if (isUnsharded && isCertain)
+    traps.insert(scalar.integer);
+  return isUnsharded || traps.contains(scalar.integer);
+}
