@@ -52,6 +52,11 @@ Number ExpressionDomain::select(Number condition, Number value, Number other, Ty
 }
 
 Number ExpressionDomain::combine(StringRef name, Type type, Number a, Number b) {
+  // Indices that are known stay so.
+  std::optional<int64_t> x = getInteger(a), y = getInteger(b);
+  if (x && y)
+    return getConstant(
+        IntegerAttr::get(type, enumeration::combine(name, type, {.integer = *x}, {.integer = *y}).integer));
   return toNumber(expressions.getBag(name, type, {ExprId(a.integer), ExprId(b.integer)}));
 }
 

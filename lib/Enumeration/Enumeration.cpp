@@ -35,8 +35,8 @@ public:
   bool prove(std::map<std::string, unsigned> &rules);
   /// The first difference for some arguments, in words; empty if none is found.
   std::string refute();
-  /// Why the function is not run on numbers; empty if it was.
-  std::string why;
+  /// Why the function is not run on expressions, or on numbers; empty if it was.
+  std::string whyNotProven, why;
 
 private:
   bool readBoundary();
@@ -61,7 +61,8 @@ private:
   func::FuncOp global, local;
   const proof::Boundary &boundary;
   MeshCache meshes;
-  const Mesh *mesh = nullptr;
+  /// The mesh of the devices, and that of the unsharded function if it has manual computations.
+  const Mesh *mesh = nullptr, *manualMesh = nullptr;
   /// Of arguments and results: the layout, and the mesh that it is on. None of a scalar.
   struct Side {
     Layout layout;
@@ -70,6 +71,16 @@ private:
   std::vector<Side> arguments, results;
 };
 } // namespace
+
+/// What dims are padded to: local shards are equal parts of it, also where sizes are known to the run alone.
+static SmallVector<int64_t> getPaddedShape(RankedTensorType global, Type local, const Sharding &sharding) {
+  SmallVector<int64_t> shape(global.getShape());
+  auto tensor = dyn_cast<RankedTensorType>(local);
+  if (tensor && tensor.getRank() == global.getRank())
+    for (auto [size, chunk, dim] : llvm::zip(shape, tensor.getShape(), sharding.dims))
+      size = std::max(size, chunk * deviceFactor(dim.entries));
+  return shape;
+}
 
 bool Comparison::readBoundary() {
   arguments.clear();
@@ -95,7 +106,7 @@ bool Comparison::readBoundary() {
         return false;
       side.on = sharding->mesh;
       mesh = mesh ? mesh : side.on;
-      side.layout = Layout::get(sharding->sharding, *side.on, global.getShape());
+      side.layout = Layout::get(sharding->sharding, *side.on, getPaddedShape(global, type, sharding->sharding));
     }
     return side.layout.partial.empty() && global.clone(side.layout.localShape()) == type &&
            global.getNumElements() < kMaxElements;
@@ -108,6 +119,8 @@ bool Comparison::readBoundary() {
     if (!read(local.getResultAttrOfType<ShardingAttr>(i, kShardingAttr), value, terminator->getOperand(i).getType(),
               results))
       return false;
+  bool isManual = global.walk([](ManualComputationOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  manualMesh = isManual ? mesh : nullptr;
   return !mesh || mesh->numDevices() <= kMaxDevices;
 }
 
@@ -133,7 +146,7 @@ Tensor Comparison::getShard(const Tensor &value, const Layout &layout, const Mes
     bool isInside = true;
     for (auto [d, i] : llvm::enumerate(index)) {
       at.push_back(getOwnIndex(layout, d, rank, i));
-      isInside &= at.back() < layout.shape[d];
+      isInside &= at.back() < value.shape[d];
     }
     shard.list.push_back(isInside ? (*value.numbers)[getFlatIndex(at, value.shape)]
                                   : partitioned.domain.getUndefined(shard.type));
@@ -150,10 +163,12 @@ bool Comparison::run(Interpreter &unsharded, Interpreter &partitioned, llvm::fun
     Numbers numbers{element, {}};
     for (int64_t i = 0, e = type ? type.getNumElements() : 1; i < e; ++i)
       numbers.list.push_back(makeElement(element));
-    unsharded.set(0, argument,
-                  {type ? Index(type.getShape()) : Index(), std::make_shared<Numbers>(std::move(numbers))});
+    auto column = std::make_shared<Numbers>(std::move(numbers));
+    for (unsigned device = 0; device < unsharded.getNumDevices(); ++device)
+      unsharded.set(device, argument, {type ? Index(type.getShape()) : Index(), column});
   }
-  if (!unsharded.run(global.getBody().front(), {0}))
+  auto all = llvm::to_vector(llvm::seq<unsigned>(0, unsharded.getNumDevices()));
+  if (!unsharded.run(global.getBody().front(), all))
     return false;
   auto devices = llvm::to_vector(llvm::seq<unsigned>(0, partitioned.getNumDevices()));
   for (auto [i, argument] : llvm::enumerate(local.getArguments()))
@@ -231,7 +246,7 @@ std::string Comparison::refute() {
   for (unsigned seed = 0; seed < kNumSeeds; ++seed) {
     NumberDomain domain(seed);
     std::mt19937_64 random(seed + 1);
-    Interpreter unsharded(global->getParentOp(), nullptr, /*isUnsharded=*/true, domain, kMaxNumbers);
+    Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, kMaxNumbers);
     Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, kMaxNumbers);
     if (!run(unsharded, partitioned, [&](Type type) { return draw(type, seed, random); })) {
       // Other arguments may be legal.
@@ -257,10 +272,12 @@ bool Comparison::prove(std::map<std::string, unsigned> &rules) {
     return false;
   ExpressionDomain domain;
   Expressions &expressions = domain.expressions;
-  Interpreter unsharded(global->getParentOp(), nullptr, /*isUnsharded=*/true, domain, kMaxExpressions);
+  Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, kMaxExpressions);
   Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, kMaxExpressions);
-  if (!run(unsharded, partitioned, [&](Type type) { return domain.getUndefined(type); }))
+  if (!run(unsharded, partitioned, [&](Type type) { return domain.getUndefined(type); })) {
+    whyNotProven = unsharded.why.empty() ? partitioned.why : unsharded.why;
     return false;
+  }
   unsigned numExpanded = 0, numElements = 0;
   bool areEqual = forEachPair(unsharded, partitioned, [&](const Pair &pair) {
     ++numElements;
@@ -270,12 +287,37 @@ bool Comparison::prove(std::map<std::string, unsigned> &rules) {
     std::optional<ExprId> is = expressions.expand(pair.is.integer), should = expressions.expand(pair.should.integer);
     return is && is == should;
   });
-  if (!areEqual)
+  if (!areEqual) {
+    whyNotProven = "an element that is another expression";
     return false;
+  }
   rules = {{"element that is the same expression", numElements}};
   if (numExpanded)
     rules["sum of products, multiplied out"] = numExpanded;
   return true;
+}
+
+/// Decides a function that is not decided, whose signatures are paired.
+static void decide(func::FuncOp global, func::FuncOp local, const proof::Boundary &boundary, proof::Proof &proof) {
+  Comparison comparison(global, local, boundary);
+  if (comparison.prove(proof.rules)) {
+    proof.outcome = proof::Outcome::Proven;
+    return;
+  }
+  proof.example = comparison.refute();
+  if (!proof.example.empty())
+    proof.outcome = proof::Outcome::Refused;
+  else if (!comparison.whyNotProven.empty())
+    proof.notes.push_back({local.getLoc(), "element by element: " + comparison.whyNotProven});
+  if (proof.example.empty() && !comparison.why.empty())
+    proof.notes.push_back({local.getLoc(), "it is not run on numbers: " + comparison.why});
+}
+
+void spmd::decideByElements(func::FuncOp global, func::FuncOp local, proof::Proof &proof) {
+  if (proof.outcome != proof::Outcome::Undecided || !global.getBody().hasOneBlock() || !local.getBody().hasOneBlock())
+    return;
+  if (FailureOr<proof::Boundary> boundary = proof::pairBoundary(global, local); succeeded(boundary))
+    decide(global, local, *boundary, proof);
 }
 
 /// Functions of sizes that only the run knows have an argument for each.
@@ -286,31 +328,26 @@ static bool hasSizes(func::FuncOp func) {
 
 void spmd::decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate) {
   auto isOpen = [](const proof::Certificate::Function &function) {
-    return function.proof.outcome == proof::Outcome::Undecided && !function.loads;
+    return function.proof.outcome == proof::Outcome::Undecided;
   };
   if (llvm::none_of(certificate.functions, isOpen))
     return;
   OwningOpRef<ModuleOp> globalCopy = global.clone(), localCopy = local.clone();
   (void)proof::normalize(*globalCopy, *localCopy);
   for (proof::Certificate::Function &function : certificate.functions) {
-    auto globalFunc = globalCopy->lookupSymbol<func::FuncOp>(function.name);
-    auto localFunc = localCopy->lookupSymbol<func::FuncOp>(function.name);
-    if (!isOpen(function) || !globalFunc.getBody().hasOneBlock() || !localFunc.getBody().hasOneBlock())
+    StringRef name = function.loads ? StringRef(function.loads->function) : StringRef(function.name);
+    auto globalFunc = globalCopy->lookupSymbol<func::FuncOp>(name);
+    auto localFunc = localCopy->lookupSymbol<func::FuncOp>(name);
+    if (!isOpen(function) || hasSizes(localFunc))
       continue;
-    if (hasSizes(localFunc))
-      continue;
-    FailureOr<proof::Boundary> boundary = proof::pairBoundary(globalFunc, localFunc);
-    if (failed(boundary))
-      return;
-    Comparison comparison(globalFunc, localFunc, *boundary);
-    if (comparison.prove(function.proof.rules)) {
-      function.proof.outcome = proof::Outcome::Proven;
+    if (!function.loads) {
+      decideByElements(globalFunc, localFunc, function.proof);
       continue;
     }
-    function.proof.example = comparison.refute();
-    if (!function.proof.example.empty())
-      function.proof.outcome = proof::Outcome::Refused;
-    else if (!comparison.why.empty())
-      function.proof.notes.push_back({localFunc.getLoc(), "it is not run on numbers: " + comparison.why});
+    FailureOr<proof::LoadingFunctions> copies =
+        proof::copyLoadingFunctions(globalFunc, localFunc, function.loads->argument);
+    // What computes each element by itself has operands that the loader makes.
+    if (succeeded(copies) && !copies->shard->hasAttr(kElementwiseAttr))
+      decideByElements(copies->load, copies->shard, function.proof);
   }
 }

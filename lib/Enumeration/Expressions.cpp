@@ -96,6 +96,16 @@ Attribute Expressions::fold(Operation *op, DictionaryAttr attributes, Type type,
   return isa_and_nonnull<IntegerAttr, FloatAttr>(value) ? value : Attribute(); // not poison
 }
 
+/// An integer is equal to itself, whatever it is; null if that is not what the op compares.
+static Attribute compareWithItself(Operation *op, Type type, ArrayRef<ExprId> operands) {
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare || operands[0] != operands[1])
+    return {};
+  using P = arith::CmpIPredicate;
+  bool isTrue = llvm::is_contained({P::eq, P::sle, P::sge, P::ule, P::uge}, compare.getPredicate());
+  return IntegerAttr::get(type, isTrue ? -1 : 0);
+}
+
 ExprId Expressions::getOp(Operation *op, Type type, ArrayRef<ExprId> operands) {
   StringRef name = op->getName().getStringRef();
   if (name == kSelect)
@@ -106,6 +116,8 @@ ExprId Expressions::getOp(Operation *op, Type type, ArrayRef<ExprId> operands) {
       kept.push_back(attr);
   auto attributes = DictionaryAttr::get(op->getContext(), kept);
   if (Attribute value = fold(op, attributes, type, operands))
+    return getConstant(value);
+  if (Attribute value = compareWithItself(op, type, operands))
     return getConstant(value);
   if (name == "arith.subf" && operands.size() == 2)
     return getBag("arith.addf", type, {operands[0], getNegated(operands[1], type)});
@@ -181,9 +193,8 @@ std::optional<ExprId> Expressions::expand(ExprId id) {
     result = isOfSum() ? expandEach(list[operands[0]], [&](ExprId part) { return getNegated(part, expr.type); })
                        : getNegated(operands[0], expr.type);
   else if (expr.name == "arith.extf" && isOfSum())
-    result = expandEach(list[operands[0]], [&](ExprId part) {
-      return get({expr.name, expr.value, expr.type, {part}});
-    });
+    result =
+        expandEach(list[operands[0]], [&](ExprId part) { return get({expr.name, expr.value, expr.type, {part}}); });
   else if (proof::getCombinerKind(expr.name, expr.type) && operands.size() > 1)
     result = getBag(expr.name, expr.type, operands);
   else

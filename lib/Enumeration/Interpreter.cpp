@@ -4,7 +4,7 @@
 #include "shardkit/Layout/Owners.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -139,6 +139,8 @@ bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
     return runCall(op, on);
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
     return runCollective(collective, on);
+  if (auto manual = dyn_cast<ManualComputationOp>(op))
+    return runManual(manual, on);
   if (auto start = dyn_cast<StartOp>(op)) {
     Block &body = start.getBody().front();
     if (!run(body, on))
@@ -383,7 +385,9 @@ bool CollectiveRun::run(const MeshCache &meshes) {
   auto hasWindow = [](const UnevenDim &dim) { return dim.window.has_value(); };
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   if (!fromMesh || !toMesh || !type.hasStaticShape() || !isNumeric(type.getElementType()) ||
-      failed(op.getLayouts(*fromMesh, *toMesh, from, to)) || llvm::any_of(from.uneven, hasWindow) || !readRanks())
+      failed(op.getLayouts(*fromMesh, *toMesh, from, to)) ||
+      ArrayRef<int64_t>(from.localShape()) != cast<RankedTensorType>(op->getOperand(0).getType()).getShape() ||
+      ArrayRef<int64_t>(to.localShape()) != type.getShape() || llvm::any_of(from.uneven, hasWindow) || !readRanks())
     return program.fail("a collective that is not run");
   for (unsigned device : on) {
     std::optional<Numbers> moved = move(device);
@@ -399,4 +403,71 @@ bool CollectiveRun::run(const MeshCache &meshes) {
 
 bool Interpreter::runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on) {
   return CollectiveRun(op, *this, on).run(meshes);
+}
+
+//===----------------------------------------------------------------------===//
+// Manual computations
+//===----------------------------------------------------------------------===//
+
+std::optional<Layout> Interpreter::getManualLayout(ManualComputationOp op, ShardingAttr attr, Type global) {
+  FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return op.emitError(); });
+  auto type = dyn_cast<RankedTensorType>(global);
+  if (failed(read) || !type || !type.hasStaticShape())
+    return std::nullopt;
+  Sharding sharding = read->sharding;
+  sharding.replicated.clear();
+  for (DimSharding &dim : sharding.dims)
+    llvm::erase_if(dim.entries, [&](const DimEntry &entry) {
+      return entry.axis < int64_t(read->mesh->axes.size()) && !op.isManualAxis(read->mesh->axes[entry.axis].name);
+    });
+  Layout layout = Layout::get(sharding, *read->mesh, type.getShape());
+  return layout.partial.empty() && layout.uneven.empty() ? std::optional(layout) : std::nullopt;
+}
+
+bool Interpreter::runManual(ManualComputationOp op, ArrayRef<unsigned> on) {
+  const Mesh *of = meshes.lookup(op.getMesh());
+  llvm::DenseMap<int64_t, unsigned> deviceOfRank;
+  for (unsigned device : on)
+    if (std::optional<int64_t> rank = of ? getRank(device, *of) : std::nullopt)
+      deviceOfRank[*rank] = device;
+  if (deviceOfRank.size() != on.size() || on.size() != devices.size())
+    return fail("a manual computation on other devices");
+  // `get` gives an element of the value of `shape` that a device has.
+  auto move = [&](Value to, ArrayRef<int64_t> shape, Type element,
+                  llvm::function_ref<Number(int64_t, ArrayRef<int64_t>)> get) {
+    for (auto [rank, device] : deviceOfRank) {
+      Numbers numbers{element, {}};
+      forEachIndex(shape, [&, rank = rank](ArrayRef<int64_t> index) { numbers.list.push_back(get(rank, index)); });
+      set(device, to, {Index(shape), std::make_shared<Numbers>(std::move(numbers))});
+    }
+  };
+  Block &body = op.getBody().front();
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    std::optional<Layout> layout = getManualLayout(op, op.getInSharding(i), input.getType());
+    if (!layout)
+      return fail("a manual computation of uneven shards");
+    move(body.getArgument(i), layout->localShape(), getElementTypeOrSelf(input.getType()),
+         [&, input = input](int64_t rank, ArrayRef<int64_t> index) {
+           Index at;
+           for (auto [d, local] : llvm::enumerate(index))
+             at.push_back(getOwnIndex(*layout, d, rank, local));
+           return (*get(deviceOfRank[rank], input))[getFlatIndex(at, layout->shape)];
+         });
+  }
+  if (!run(body, on))
+    return false;
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    Value yielded = body.getTerminator()->getOperand(i);
+    std::optional<Layout> layout = getManualLayout(op, op.getOutSharding(i), result.getType());
+    if (!layout)
+      return fail("a manual computation of uneven shards");
+    Index local(layout->localShape());
+    move(result, layout->shape, getElementTypeOrSelf(result.getType()), [&](int64_t rank, ArrayRef<int64_t> index) {
+      Index at;
+      for (auto [d, global] : llvm::enumerate(index))
+        at.push_back(locate(*layout, d, global, rank));
+      return (*get(deviceOfRank[rank], yielded))[getFlatIndex(at, local)];
+    });
+  }
+  return true;
 }

@@ -9,6 +9,7 @@
 #include "Domain.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Layout/Layout.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,6 +74,9 @@ private:
   bool runBothSides(scf::IfOp op, ArrayRef<unsigned> on);
   bool runCall(Operation &op, ArrayRef<unsigned> on);
   bool runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on);
+  /// Each device has the part of its coordinates along the manual axes.
+  bool runManual(ManualComputationOp op, ArrayRef<unsigned> on);
+  std::optional<Layout> getManualLayout(ManualComputationOp op, ShardingAttr attr, Type global);
   void copy(ValueRange from, ValueRange to, ArrayRef<unsigned> on);
   /// An integer that all devices have; std::nullopt if they differ.
   std::optional<int64_t> getCommon(Value value, ArrayRef<unsigned> on);
@@ -109,17 +113,17 @@ public:
   bool run(Block &block);
   /// The result of one op; null if it is not one of those that are read.
   Column runOp(Operation &op) { return run(op) ? get(op.getResult(0)) : nullptr; }
+  /// The element of a tensor at indices, in iteration `i`.
+  std::optional<Number> readElement(const Tensor &tensor, ArrayRef<Column> indices, size_t i);
   /// The indices of loops, as integers.
   SmallVector<Column> loops;
 
 private:
   bool run(Operation &op);
   bool runBranch(scf::IfOp op);
-  bool runApply(AffineMap map, OpResult result, ArrayRef<Column> operands);
+  bool areIntegers(ArrayRef<Column> columns);
+  bool runAffine(Operation &op, ArrayRef<Column> operands);
   bool runExtract(tensor::ExtractOp op);
-  /// The element of a tensor at indices, in iteration `i`.
-  std::optional<Number> readElement(const Tensor &tensor, ArrayRef<Column> indices, size_t i);
-
   /// Whether an iteration takes the branches around an op.
   enum Taken : int64_t { No, Yes, Maybe };
   Taken isTaken(size_t i) const { return active ? Taken((*active)[i].integer) : Yes; }

@@ -92,8 +92,9 @@ bool LoopBody::run(Operation &op) {
   for (Value operand : op.getOperands())
     if (!operands.emplace_back(get(operand)))
       return program.fail("a value that was not computed");
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return runApply(apply.getAffineMap(), op.getResult(0), operands);
+  // Of what data give, an affine op is an op as any.
+  if (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(op) && areIntegers(operands))
+    return runAffine(op, operands);
   SmallVector<const Numbers *> numbers;
   for (const Column &operand : operands)
     numbers.push_back(operand.get());
@@ -139,24 +140,41 @@ bool LoopBody::runBranch(scf::IfOp op) {
   return true;
 }
 
-bool LoopBody::runApply(AffineMap map, OpResult result, ArrayRef<Column> operands) {
+bool LoopBody::areIntegers(ArrayRef<Column> columns) {
+  return llvm::all_of(columns, [&](const Column &column) {
+    return llvm::all_of(column->list, [&](Number scalar) { return domain.getInteger(scalar).has_value(); });
+  });
+}
+
+static AffineMap getMap(Operation &op) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return apply.getAffineMap();
+  auto min = dyn_cast<affine::AffineMinOp>(op);
+  return min ? min.getMap() : cast<affine::AffineMaxOp>(op).getMap();
+}
+
+bool LoopBody::runAffine(Operation &op, ArrayRef<Column> operands) {
   SmallVector<Column> integers;
   for (const Column &operand : operands) {
     Numbers known{operand->type, {}};
-    for (Number scalar : operand->list) {
-      std::optional<int64_t> integer = domain.getInteger(scalar);
-      if (!integer)
-        return program.fail("an affine expression of what data give");
-      known.list.push_back({.integer = *integer});
-    }
+    for (Number scalar : operand->list)
+      known.list.push_back({.integer = *domain.getInteger(scalar)});
     integers.push_back(std::make_shared<Numbers>(std::move(known)));
   }
+  AffineMap map = getMap(op);
   ArrayRef<Column> all(integers);
-  Column value = evaluate(map.getResult(0), all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
-  Numbers indices{result.getType(), {}};
-  for (Number i : value->list)
-    indices.list.push_back(domain.getIndex(result.getContext(), i.integer));
-  set(result, std::make_shared<Numbers>(std::move(indices)));
+  SmallVector<Column> values;
+  for (AffineExpr expr : map.getResults())
+    values.push_back(evaluate(expr, all.take_front(map.getNumDims()), all.drop_front(map.getNumDims())));
+  Numbers indices{op.getResult(0).getType(), {}};
+  for (size_t i = 0; i < values.front()->list.size(); ++i) {
+    int64_t value = (*values.front())[i].integer;
+    for (const Column &other : values)
+      value =
+          isa<affine::AffineMaxOp>(op) ? std::max(value, (*other)[i].integer) : std::min(value, (*other)[i].integer);
+    indices.list.push_back(domain.getIndex(op.getContext(), value));
+  }
+  set(op.getResult(0), std::make_shared<Numbers>(std::move(indices)));
   return true;
 }
 

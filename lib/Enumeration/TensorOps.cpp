@@ -116,20 +116,29 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
 }
 
 std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsigned device) {
-  const Tensor &source = *find(device, op.getSource());
+  const Tensor source = *find(device, op.getSource());
+  Type type = source.numbers->type, indexType = IndexType::get(op.getContext());
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  bool isDefined = true;
-  Tensor result = build(op.getType().getShape(), source.numbers->type, [&](ArrayRef<int64_t> index) {
-    Index from;
+  auto getScalar = [&](OpFoldResult value) {
+    auto attr = dyn_cast<Attribute>(value);
+    return attr ? domain.getConstant(attr) : (*get(device, cast<Value>(value)))[0];
+  };
+  bool isRead = true;
+  Tensor result = build(op.getType().getShape(), type, [&](ArrayRef<int64_t> index) {
+    SmallVector<Column> from;
     unsigned next = 0;
-    for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides()))
-      from.push_back(getInteger(device, offset) + (dropped[d] ? 0 : index[next++] * getInteger(device, step)));
-    if (isInside(from, source.shape))
-      return at(source, from);
-    isDefined = isDefined && failUndefined("a slice outside of a tensor");
-    return domain.getUndefined(source.numbers->type);
+    for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+      Number at = getScalar(offset);
+      if (!dropped[d])
+        at = domain.combine("arith.addi", indexType, at,
+                            domain.getIndex(op.getContext(), index[next++] * getInteger(device, step)));
+      from.push_back(std::make_shared<Numbers>(Numbers{indexType, {at}}));
+    }
+    std::optional<Number> element = isRead ? LoopBody(*this, device).readElement(source, from, 0) : std::nullopt;
+    isRead = element.has_value();
+    return element.value_or(Number{.integer = 0});
   });
-  return isDefined ? std::optional(result) : std::nullopt;
+  return isRead ? std::optional(result) : std::nullopt;
 }
 
 Tensor Interpreter::computeInsert(tensor::InsertSliceOp op, unsigned device) {

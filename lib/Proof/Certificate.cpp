@@ -76,7 +76,8 @@ std::string proof::getHash(ModuleOp module) {
   return hash.get();
 }
 
-FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims, int64_t maxSizes) {
+FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool withClaims, int64_t maxSizes,
+                                          const Fallback &fallback) {
   Certificate certificate;
   certificate.global = getHash(global);
   certificate.local = getHash(local);
@@ -91,7 +92,7 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool 
       return func.emitError() << "@" << func.getName() << " is not a function of the unsharded program";
     if (failed(loading.prove(other, func)))
       return failure();
-    FailureOr<Proof> proof = prove(other, func, withClaims, maxSizes);
+    FailureOr<Proof> proof = prove(other, func, withClaims, maxSizes, fallback);
     if (failed(proof))
       return failure();
     // The op is one of a copy.

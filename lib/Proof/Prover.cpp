@@ -552,9 +552,10 @@ void Prover::decideGap(const Gap &gap) {
     }
 }
 
-FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool withClaims, int64_t maxSizes) {
+FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool withClaims, int64_t maxSizes,
+                              const Fallback &fallback) {
   if (hasSizeArguments(local))
-    return proveAtAllSizes(globalFunc, local, maxSizes);
+    return proveAtAllSizes(globalFunc, local, maxSizes, fallback);
   Proof result;
   MeshCache meshes(local->getParentOp());
   Prover prover(globalFunc, local, meshes, result);

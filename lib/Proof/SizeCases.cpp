@@ -22,7 +22,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
 /// Ops that are visited in all cases.
-static constexpr int64_t kMaxVisits = 200'000;
+static constexpr int64_t kMaxVisits = 400'000;
 
 bool proof::hasSizeArguments(func::FuncOp local) {
   return llvm::any_of(llvm::seq<unsigned>(0, local.getNumArguments()),
@@ -38,7 +38,7 @@ public:
   bool read();
   int64_t getNumCases() const;
   /// The outcome of case `number`.
-  FailureOr<Proof> prove(int64_t number);
+  FailureOr<Proof> prove(int64_t number, const Fallback &fallback);
   /// "b = 3, s = 4"
   std::string describe(int64_t number) const;
   std::string why;
@@ -201,7 +201,7 @@ void SizeCases::setLocalTypes(func::FuncOp func, ArrayRef<int64_t> choice) {
   }
 }
 
-FailureOr<Proof> SizeCases::prove(int64_t number) {
+FailureOr<Proof> SizeCases::prove(int64_t number, const Fallback &fallback) {
   OpBuilder atGlobal(global), atLocal(local);
   auto globalCopy = cast<func::FuncOp>(atGlobal.clone(*global)), localCopy = cast<func::FuncOp>(atLocal.clone(*local));
   llvm::scope_exit erase([&] {
@@ -212,6 +212,9 @@ FailureOr<Proof> SizeCases::prove(int64_t number) {
   setGlobalTypes(globalCopy, choice);
   setLocalTypes(localCopy, choice);
   FailureOr<Proof> proof = proof::prove(globalCopy, localCopy);
+  // The search has given all values their types.
+  if (succeeded(proof) && proof->outcome == Outcome::Undecided && fallback)
+    fallback(globalCopy, localCopy, *proof);
   if (succeeded(proof) && proof->outcome != Outcome::Proven) {
     proof->op = nullptr; // one of a copy
     proof->reason += " (" + describe(number) + ")";
@@ -219,7 +222,8 @@ FailureOr<Proof> SizeCases::prove(int64_t number) {
   return proof;
 }
 
-FailureOr<Proof> proof::proveAtAllSizes(func::FuncOp global, func::FuncOp local, int64_t maxCases) {
+FailureOr<Proof> proof::proveAtAllSizes(func::FuncOp global, func::FuncOp local, int64_t maxCases,
+                                        const Fallback &fallback) {
   Proof undecided;
   undecided.op = local;
   undecided.opName = local->getName().getStringRef().str();
@@ -238,7 +242,7 @@ FailureOr<Proof> proof::proveAtAllSizes(func::FuncOp global, func::FuncOp local,
   Proof last;
   std::map<std::string, unsigned> rules;
   for (int64_t number = 0; number < cases.getNumCases(); ++number) {
-    FailureOr<Proof> proof = cases.prove(number);
+    FailureOr<Proof> proof = cases.prove(number, fallback);
     if (failed(proof) || proof->outcome != Outcome::Proven)
       return proof;
     for (auto &[rule, uses] : proof->rules)

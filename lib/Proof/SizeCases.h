@@ -15,7 +15,7 @@ bool hasSizeArguments(func::FuncOp local);
 
 /// Proves a function whose signature has sizes that only the run knows: at each choice of sizes within their bounds,
 /// with the types and constants of that choice. Not decided if there are more than `maxCases` of them, or no bounds.
-FailureOr<Proof> proveAtAllSizes(func::FuncOp global, func::FuncOp local, int64_t maxCases);
+FailureOr<Proof> proveAtAllSizes(func::FuncOp global, func::FuncOp local, int64_t maxCases, const Fallback &fallback);
 
 } // namespace mlir::spmd::proof
 

@@ -1,7 +1,7 @@
 // Faults that the partitioner had once (test/Integration/traps has the programs), and faults that other tools published,
 // each rebuilt in a partitioned program. Each is found, at the op that has it or at the first one that reads it.
 // RUN: split-file %s %t
-// RUN: not shard-prove %t/global.mlir %t/local.mlir 2>&1 | FileCheck %t/local.mlir
+// RUN: not shard-prove %t/global.mlir %t/local.mlir --by-elements=false 2>&1 | FileCheck %t/local.mlir
 
 //--- global.mlir
 func.func @init_of_all(%a: tensor<8x6xf32>, %c: tensor<6xf32>) -> tensor<6xf32> {

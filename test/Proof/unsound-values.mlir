@@ -1,6 +1,7 @@
 // More wrong programs, as in unsound.mlir: values that only the partitioned program has, and orders of devices.
 // RUN: split-file %s %t
 // RUN: not shard-prove %t/global.mlir %t/local.mlir 2>/dev/null | FileCheck %s --implicit-check-not=": proven"
+// RUN: not shard-prove %t/global.mlir %t/local.mlir --by-elements=false 2>/dev/null | FileCheck %s --implicit-check-not=": proven"
 
 //--- global.mlir
 #id = affine_map<(i, j) -> (i, j)>

@@ -2,6 +2,7 @@
 // None is proven. Each comment says what the devices compute.
 // RUN: split-file %s %t
 // RUN: not shard-prove %t/global.mlir %t/local.mlir 2>/dev/null | FileCheck %s --implicit-check-not=": proven"
+// RUN: not shard-prove %t/global.mlir %t/local.mlir --by-elements=false 2>/dev/null | FileCheck %s --implicit-check-not=": proven"
 
 //--- global.mlir
 #i = affine_map<(i) -> (i)>

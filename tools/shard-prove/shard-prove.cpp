@@ -58,6 +58,10 @@ struct Options {
                                    llvm::cl::value_desc("certificate"), llvm::cl::cat(category)};
   llvm::cl::opt<bool> split{"split-input-file", llvm::cl::desc("LOCAL has several programs, divided by '// -----'"),
                             llvm::cl::cat(category)};
+  llvm::cl::opt<bool> elements{"by-elements",
+                               llvm::cl::desc("Decide what the rules leave not decided element by element, if the "
+                                              "program is small (default)"),
+                               llvm::cl::init(true), llvm::cl::cat(category)};
   llvm::cl::opt<bool> rules{"rules", llvm::cl::desc("Print how often each rule was used"), llvm::cl::cat(category)};
 };
 } // namespace
@@ -118,10 +122,17 @@ static Status compare(ModuleOp global, ModuleOp shardings, std::unique_ptr<llvm:
   }
   if (failed(proof::takeShardings(shardings, *local, !options.shardings.empty())))
     return Illegal;
-  FailureOr<proof::Certificate> certificate = proof::proveModule(global, *local, !options.certificate.empty());
+  proof::Fallback fallback;
+  if (options.elements)
+    fallback = [](func::FuncOp global, func::FuncOp local, proof::Proof &proof) {
+      decideByElements(global, local, proof);
+    };
+  FailureOr<proof::Certificate> certificate =
+      proof::proveModule(global, *local, !options.certificate.empty(), proof::kMaxSizes, fallback);
   if (failed(certificate))
     return Illegal;
-  decideByElements(global, *local, *certificate);
+  if (options.elements)
+    decideByElements(global, *local, *certificate);
   bool areProven = true;
   for (const proof::Certificate::Function &function : certificate->functions) {
     print(function, options.rules);

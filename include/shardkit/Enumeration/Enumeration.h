@@ -18,6 +18,9 @@ namespace mlir::spmd {
 /// not run.
 void decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate);
 
+/// The same for one function, in the form that is compared. Sizes are known.
+void decideByElements(func::FuncOp global, func::FuncOp local, proof::Proof &proof);
+
 } // namespace mlir::spmd
 
 #endif // SHARDKIT_ENUMERATION_ENUMERATION_H

@@ -34,9 +34,9 @@ struct Certificate {
 /// Compares each public function of `local` with the one of that name in `global`, and before it the shard functions of
 /// its arguments with their loading functions. Neither module changes. A function
 /// without a counterpart, or with a signature that does not fit it, is an error.
-/// `withClaims`: with what a check of the certificate reads. `maxSizes` as of prove().
+/// `withClaims`: with what a check of the certificate reads. `maxSizes` and `fallback` as of prove().
 FailureOr<Certificate> proveModule(ModuleOp global, ModuleOp local, bool withClaims = false,
-                                   int64_t maxSizes = kMaxSizes);
+                                   int64_t maxSizes = kMaxSizes, const Fallback &fallback = {});
 
 /// The programs of a certificate: BLAKE3 of the ops of `module`, without locations and names of values.
 std::string getHash(ModuleOp module);
