@@ -44,7 +44,7 @@
 // RUN: sed 's/math.tanh/math.exp/' %t/shard.mlir | shard-opt --spmd-import-shard -o %t/exp.mlir
 // RUN: not shard-prove %t/annotated.mlir %t/exp.mlir 2>&1 | FileCheck %s --check-prefix=EXP
 // SHARD: @main: proven
-// EXP: error: @main is not decided at math.exp
+// EXP: error: @main is refused at math.exp
 
 //--- shard.mlir
 shard.grid @grid(shape = 2x4)
