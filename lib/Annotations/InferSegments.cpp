@@ -481,9 +481,13 @@ std::optional<Segments> FunctionAnalysis::findSegments(unsigned argument) {
     std::optional<Segments> segments = getSegments(dims[d], d, type.getDimSize(d), shards);
     if (!segments)
       continue;
-    // One segment matters where the given shards would end inside of its units.
-    if (segments->sizes.size() == 1 && (segments->unit == 1 || type.getDimSize(d) / segments->unit % shards == 0))
-      continue;
+    // One segment matters where the given shards would end inside of its units. Units that more than two devices would
+    // hold are sharded: what is computed from the shards is gathered, which is less than the weight.
+    if (segments->sizes.size() == 1) {
+      const int64_t units = type.getDimSize(d) / segments->unit;
+      if (segments->unit == 1 || units % shards == 0 || 2 * units < shards)
+        continue;
+    }
     return segments;
   }
   return std::nullopt;
