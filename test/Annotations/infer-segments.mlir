@@ -40,6 +40,22 @@ func.func @three(%x: tensor<4x16xf32>, %w: tensor<96x16xf32> {spmd.weight = "wqk
   return %q, %k, %v : tensor<4x4x8xf32>, tensor<4x4x8xf32>, tensor<4x4x8xf32>
 }
 
+// Two heads on eight devices: shards end inside of heads. Four heads are held twice each.
+spmd.mesh @eight = <["x"=8]>
+// CHECK-LABEL: func.func @few(
+// CHECK-SAME: %{{.*}}: tensor<16x32xf32> {spmd.sharding = {{.*}}, spmd.weight = "two"}
+// CHECK-SAME: %{{.*}}: tensor<16x64xf32> {spmd.segments = #spmd.segments<1, [64], unit = 16, replicate>, spmd.sharding = {{.*}}, spmd.weight = "four"}
+func.func @few(%x: tensor<4x16xf32>, %two: tensor<16x32xf32> {spmd.weight = "two", spmd.sharding = #spmd.sharding<@eight, [{}, {"x"}]>},
+               %four: tensor<16x64xf32> {spmd.weight = "four", spmd.sharding = #spmd.sharding<@eight, [{}, {"x"}]>}) -> (tensor<4x2x16xf32>, tensor<4x4x16xf32>) {
+  %z2 = arith.constant dense<0.0> : tensor<4x32xf32>
+  %p2 = linalg.matmul ins(%x, %two : tensor<4x16xf32>, tensor<16x32xf32>) outs(%z2 : tensor<4x32xf32>) -> tensor<4x32xf32>
+  %h2 = tensor.expand_shape %p2 [[0], [1, 2]] output_shape [4, 2, 16] : tensor<4x32xf32> into tensor<4x2x16xf32>
+  %z4 = arith.constant dense<0.0> : tensor<4x64xf32>
+  %p4 = linalg.matmul ins(%x, %four : tensor<4x16xf32>, tensor<16x64xf32>) outs(%z4 : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %h4 = tensor.expand_shape %p4 [[0], [1, 2]] output_shape [4, 4, 16] : tensor<4x64xf32> into tensor<4x4x16xf32>
+  return %h2, %h4 : tensor<4x2x16xf32>, tensor<4x4x16xf32>
+}
+
 // Three of each head, and a projection of joined heads: units, which matter to three devices but not to "even".
 // CHECK-LABEL: func.func @interleaved(
 // CHECK-SAME: %{{.*}}: tensor<16x96xf32> {spmd.segments = #spmd.segments<1, [96], unit = 24, replicate>, spmd.sharding = {{.*}}, spmd.weight = "per_head"}

@@ -81,6 +81,10 @@ class QuantizedWeight(torch.nn.Module):  # type: ignore[misc, unused-ignore]
             n = len(self.lead)
             self.weight_dims = {**getattr(self, "weight_dims", {}), name: (dims[0] + n, dims[1] + n)}
 
+    def choose_shards(self, devices: int) -> Shards:
+        """Of a weight that no plan shards: along outputs, which have scales of their own, so that none is repeated."""
+        return Shards(devices, 1)
+
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         """Repeats scales, so that shards consist of full blocks."""
 
@@ -202,6 +206,17 @@ class BlockWeight(QuantizedWeight):
         blocks = [-(-n // b) for n, b in zip(shape, self.block)][: scheme.rank]
         self._add(scheme.scale, blocks, torch.uint8 if scheme.is_power else torch.float32, (1, 0) if scheme.rank == 2 else None)
 
+    def choose_shards(self, devices: int) -> Shards:
+        """Along the dims whose blocks can stay, else along outputs alone: scales that are repeated for both would be many."""
+        kept = [self._choose_block(dim, devices) == self._choose_block(dim, 1) for dim in (0, 1)]
+        return Shards(devices if kept[0] or not kept[1] else 1, devices if kept[1] else 1)
+
+    def _choose_block(self, dim: int, devices: int) -> int:
+        size, block = (self.out_features, self.in_features)[dim], self.block[dim]
+        if block in (1, size):
+            return block
+        return choose_block(size, block, devices, word=1, bytes_per_element=1, bytes_per_block=0.5)
+
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         """Also so that blocks divide the weight: the last one of each dim may be smaller."""
         sizes = (self.out_features, self.in_features)
@@ -209,7 +224,7 @@ class BlockWeight(QuantizedWeight):
             size, block = sizes[dim], self.block[dim]
             if block in (1, size):
                 continue
-            chosen = choose_block(size, block, (shards.outputs, shards.inputs)[dim], word=1, bytes_per_element=1, bytes_per_block=0.5)
+            chosen = self._choose_block(dim, (shards.outputs, shards.inputs)[dim])
             if (times := block // chosen) > 1:
                 self._repeat(self.scheme.scale, name, values, dim, times, size // chosen)
             self.block = (*self.block[:dim], chosen, *self.block[dim + 1 :])

@@ -283,7 +283,8 @@ def _check_map(name: str, value: Stored, where: str) -> None:
 
 
 def refine_scales(module: Any, values: dict[str, Value], devices: int, known: Mapping[str, Shards]) -> None:
-    """Scales are repeated where shards on so many devices would end inside of a block. `known`: of the weights that a plan shards, how."""
+    """Scales are repeated where shards on so many devices would end inside of a block. `known`: of the weights that a plan shards, how;
+    others may be sharded along a dim in which scales stay as they are, if there is one."""
     for name, layer in module.named_modules():
         if isinstance(layer, QuantizedWeight):
-            layer.refine(name, values, known.get(name, Shards(devices, devices)))
+            layer.refine(name, values, known.get(name) or layer.choose_shards(devices))
