@@ -55,7 +55,7 @@ def count_stored(path):
 def run(devices, plan, path, expected, tokens):
     """The largest difference, and the bytes that devices hold of quantized layers beside those that are stored."""
     models = shardkit.import_transformers(path, mesh={"model": devices}, plan=plan, length=tokens.shape[1], batch=1, dtype="f32", locations=False)
-    arguments = [a for a in models["score"].arguments if is_part(a.name) and not (a.dtype == "f32" and a.name.endswith(("proj.weight", "bias")))]
+    arguments = [a for a in models["score"].arguments if is_part(a.name) and not (a.dtype == "float32" and a.name.endswith(("proj.weight", "bias")))]
     with models.compile() as programs:
         programs.load(path)
         found = np.asarray(programs.score(tokens))

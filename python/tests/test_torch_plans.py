@@ -22,6 +22,7 @@ import shardkit  # noqa: E402
 from samples import find_wrong_error, run_tests  # noqa: E402
 from shardkit.planning.layouts import Layout, regroup  # noqa: E402
 from shardkit.torch.planning.placements import Translator  # noqa: E402
+from shardkit.torch.plans import write_sharding  # noqa: E402
 
 MODELS = ("bert", "gpt2", "gemma", "t5", "mixtral", "vit")
 
@@ -206,6 +207,8 @@ def test_texts():
 
 
 def test_errors():
+    refuses(r"names sub-axis tp:2, expected the product of the sizes before it and its size: tp:\(1\)2", write_sharding, ["tp:2"], 1, {"tp": 4}, "w")
+    assert write_sharding(["tp:(1)2", ("tp:(2)2",)], 2, {"tp": 4}, "w") == '#spmd.sharding<@mesh, [{"tp":(1)2}, {"tp":(2)2}]>'
     module, tokens = make_tied()
     refuses("has no mesh, expected mesh=", shardkit.plan, module, tokens)
     refuses("the pin of up.weight names axis 'model', expected one of the mesh: tp", shardkit.plan, module, tokens, mesh={"tp": 4}, pins={"up.weight": (None, "model")})

@@ -135,6 +135,9 @@ def test_quantized_experts():
             np.testing.assert_allclose(programs.score(tokens), module(tokens).logits.detach(), rtol=1e-4, atol=1e-5)
         alone = shardkit.import_transformers(to / "config.json", length=6, batch=1)
         assert {n for a in alone["score"].arguments for n in a.sources} >= {n for a in models["score"].arguments for n in a.sources}
+        if method == "mxfp4_experts":  # the plan is that of experts alone: four on eight devices
+            shared = shardkit.import_transformers(to / "config.json", mesh={"model": 8}, plan="hf", length=6, batch=1)
+            assert '[{"model":(1)4}, {"model":(4)2}, {}, {}]' in shared.text and '[{"model":(1)4}, {}, {"model":(4)2}, {}]' in shared.text
 
 
 def test_quantized_references():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from typing import Any, Mapping
@@ -34,7 +35,7 @@ def read(module: Any, axis: str, size: int) -> tuple[Styles, Shardings]:
         for name in _match(pattern, modules):
             _shard_module(styles, shardings, name, modules[name], style, size)
         for name in [n for n in parameters if _compile(pattern).fullmatch(n)]:
-            _shard_parameter(styles, shardings, name, parameters[name], style, size)
+            _shard_parameter(styles, shardings, name, parameters[name], modules[name.rpartition(".")[0]], style, size)
     first = {id(v): n for n, v in reversed(list(module.named_parameters()))}
     return styles, {first[id(parameters[n])]: dims for n, dims in shardings.items()}
 
@@ -45,7 +46,14 @@ def find_shards(module: Any, size: int) -> dict[str, Shards]:
     for pattern, style in _get_plan(module).items():
         for name in _match(pattern, modules):
             if isinstance(modules[name], QuantizedWeight) and (style == "grouped_gemm" or "colwise" in style or "rowwise" in style):
-                found[name] = Shards(size if "colwise" in style else 1, size if "rowwise" in style else 1)
+                weight = modules[name]
+                inner = size
+                if style == "grouped_gemm":
+                    inner = size // _count_groups(weight.lead[0], _get_width(name, weight), size)
+                elif _has_uneven_experts(name, weight, size):
+                    inner = 1
+                is_row = "rowwise" in style or (style == "grouped_gemm" and _is_back(name))
+                found[name] = Shards(1, inner) if is_row else Shards(inner, 1)
     return found
 
 
@@ -73,7 +81,7 @@ def _shard_module(styles: Styles, shardings: Shardings, name: str, module: Any, 
         if isinstance(module, QuantizedWeight) and key != "bias":
             _shard_payload(shardings, f"{name}.{key}", value, module, style, styles.axis, size)
         elif not (key == "bias" and style.startswith(("rowwise", "packed_rowwise", "embedding"))):
-            _shard_parameter(styles, shardings, f"{name}.{key}", value, style, size)
+            _shard_parameter(styles, shardings, f"{name}.{key}", value, module, style, size)
     if style.startswith("colwise"):
         is_whole = style in ("colwise_gather_output", "colwise_rep")
         width = getattr(module, "out_features", 0)
@@ -90,13 +98,16 @@ def _shard_payload(shardings: Shardings, name: str, value: Any, weight: Quantize
         return
     found: list[Any] = [None] * value.dim()
     if style == "grouped_gemm" and weight.lead:
-        found[0] = axis
+        found = _shard_experts(value, dims[not _is_back(name)], _count_groups(weight.lead[0], _get_width(name, weight), size), axis, size)
     elif style.startswith(("colwise", "packed_colwise", "rowwise", "packed_rowwise")):
         at = dims["colwise" in style]
         is_packed = style.startswith("packed")
-        if is_packed and value.shape[at] % (2 * size):
+        if _has_uneven_experts(name, weight, size):
+            found[0] = axis
+        elif is_packed and value.shape[at] % (2 * size):
             return  # shards of several sizes: left to propagation
-        found[at] = (2, axis) if is_packed else axis
+        else:
+            found[at] = (2, axis) if is_packed else axis
     elif style.startswith("embedding"):  # one row for each number
         found[dims[style == "embedding_rowwise"]] = axis
     else:
@@ -104,8 +115,55 @@ def _shard_payload(shardings: Shardings, name: str, value: Any, weight: Quantize
     shardings[name] = found
 
 
-def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, style: str, size: int) -> None:
+def _is_back(name: str) -> bool:
+    """Whether a stack projects back to the size of tokens."""
+    return "down_proj" in name
+
+
+def _get_width(name: str, stack: QuantizedWeight) -> int:
+    """Of an expert: the outputs of each of gate and up, and the inputs of what projects back."""
+    return int(stack.in_features if _is_back(name) else stack.out_features // 2)
+
+
+def _has_uneven_experts(name: str, weight: QuantizedWeight, size: int) -> bool:
+    """Whether shards of an expert would have several sizes, which end inside of blocks and words: devices hold full experts then."""
+    return bool(weight.lead) and _get_width(name, weight) % size != 0
+
+
+def _find_inner(name: str, value: Any, experts: Any) -> int | None:
+    """The dim of a stack of weights or biases that devices share beside the experts."""
+    if value.dim() < 3:
+        return None if _is_back(name) or value.dim() < 2 else 1
+    return 2 - (_is_back(name) == bool(getattr(experts, "is_transposed", False)))
+
+
+def _count_groups(experts: int, width: int, size: int) -> int:
+    """On how many devices experts are sharded, where these do not divide the experts: the most of which the others divide the width of an
+    expert; 1 where none do, as shards of a full axis may be padded."""
+    common = math.gcd(experts, size)
+    return next(g for g in range(common, 0, -1) if common % g == 0 and (g == 1 or width % (size // g) == 0))
+
+
+def _shard_experts(value: Any, inner: int | None, groups: int, axis: str | None, size: int) -> list[Any]:
+    """Experts on so many groups of devices; those of a group share the outputs of an expert, or the inputs of what projects back."""
+    found: list[Any] = [None] * value.dim()
+    if groups > 1:
+        found[0] = axis if groups == size else f"{axis}:(1){groups}"
+    if groups == 1 and inner is not None:
+        found[inner] = axis
+    elif groups < size and inner is not None and value.shape[inner] % (size // groups) == 0:
+        found[inner] = f"{axis}:({groups}){size // groups}"
+    return found
+
+
+def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any, owner: Any, style: str, size: int) -> None:
     if style in _INNER:
+        return
+    if style == "grouped_gemm":
+        inner = _find_inner(name, value, owner)
+        width = value.shape[-1] if inner is None else value.shape[inner]
+        groups = _count_groups(value.shape[0], width if _is_back(name) else width // 2, size)
+        shardings[name] = _shard_experts(value, inner, groups, styles.axis, size)
         return
     if style.startswith("packed") and value.shape[max(value.dim() + _COLUMNS, 0) if style == "packed_colwise" else _ROWS] % (2 * size):
         return  # shards of several sizes: left to propagation
@@ -118,7 +176,7 @@ def _shard_parameter(styles: Styles, shardings: Shardings, name: str, value: Any
         dims[max(value.dim() + _COLUMNS, 0)] = (2, styles.axis)
     elif style == "packed_rowwise":
         dims[_ROWS] = (2, styles.axis)
-    elif style in ("grouped_gemm", "embedding_rowwise"):
+    elif style == "embedding_rowwise":
         dims[0] = styles.axis
     elif style == "embedding_colwise":
         dims[1] = styles.axis

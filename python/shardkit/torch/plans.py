@@ -144,9 +144,12 @@ def write_sharding(spec: Sequence[Any], rank: int, mesh: Mapping[str, int], name
         axes = () if entry is None else (entry,) if isinstance(entry, str) else tuple(entry)
         blocks = [str(a) for a in axes[:1] if isinstance(a, int)]  # the axes shard each of these
         axes = axes[len(blocks) :]
-        for a in axes:
+        names = [str(a).partition(":") for a in axes]  # of a sub-axis: x:(1)2
+        for a, colon, part in names:
+            if colon and not re.fullmatch(r"\(\d+\)\d+", part):
+                raise ShardKitError(f"error: sharding of {name} names sub-axis {a}:{part}, expected the product of the sizes before it and its size: {a}:(1)2")
             if a not in mesh:
                 known = ", ".join(f"{n}={s}" for n, s in mesh.items()) or "none: give mesh={...}"
                 raise ShardKitError(f"error: sharding of {name} names axis {a}, expected one of: {known}")
-        dims.append("{" + ", ".join(blocks + [f'"{a}"' for a in axes]) + "}")
+        dims.append("{" + ", ".join(blocks + [f'"{a}"{colon}{part}' for a, colon, part in names]) + "}")
     return f"#spmd.sharding<@mesh, [{', '.join(dims)}]>"
