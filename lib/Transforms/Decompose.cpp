@@ -108,11 +108,14 @@ static unsigned splitBroadcast(Operation *op) {
       }))
     return 0;
   SPMD_LOG() << "copies " << describeValue(op->getResult(0)) << " for each of " << readers.size() << " readers";
-  // The first one keeps the op; a copy is right before its reader, outside of the loops that this is in.
+  // The first one keeps the op; a copy is right before its reader, outside of the loops that this is in, and on its line.
   SmallVector<Operation *> sorted = readers.takeVector();
   llvm::stable_sort(sorted, [&](Operation *a, Operation *b) { return getPlace(a)->isBeforeInBlock(getPlace(b)); });
-  for (Operation *reader : ArrayRef(sorted).drop_front())
-    reader->replaceUsesOfWith(op->getResult(0), OpBuilder(getPlace(reader)).clone(*op)->getResult(0));
+  for (Operation *reader : ArrayRef(sorted).drop_front()) {
+    Operation *copy = OpBuilder(getPlace(reader)).clone(*op);
+    copy->setLoc(reader->getLoc());
+    reader->replaceUsesOfWith(op->getResult(0), copy->getResult(0));
+  }
   return sorted.size() - 1;
 }
 
