@@ -108,7 +108,7 @@ static unsigned splitBroadcast(Operation *op) {
       }))
     return 0;
   SPMD_LOG() << "copies " << describeValue(op->getResult(0)) << " for each of " << readers.size() << " readers";
-  // The first one keeps the op; a copy is right before its reader, outside of the loops that this is in, and on its line.
+  // The first one keeps the op; a copy is right before its reader, on its line, outside of the loops that this is in.
   SmallVector<Operation *> sorted = readers.takeVector();
   llvm::stable_sort(sorted, [&](Operation *a, Operation *b) { return getPlace(a)->isBeforeInBlock(getPlace(b)); });
   for (Operation *reader : ArrayRef(sorted).drop_front()) {
