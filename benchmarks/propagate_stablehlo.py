@@ -81,7 +81,7 @@ def compare(name, style, args):
     imported = shardkit.import_jax(function, *arguments).text
     importing = ["--spmd-import-sdy", "--convert-stablehlo-control-flow-to-scf"]
     ours, seconds = propagate(text, importing, args.plan, args.repeats)
-    theirs, other_seconds = propagate(imported, ["--spmd-decompose"], args.plan, args.repeats)
+    theirs, other_seconds = propagate(imported, ["--spmd-decompose=split-broadcasts=true"], args.plan, args.repeats)
     found, boundary, count = read_shardings(ours)
     wanted, other_boundary, other_count = read_shardings(theirs)
     equal = different = 0

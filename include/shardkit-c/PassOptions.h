@@ -167,6 +167,8 @@ MLIR_CAPI_EXPORTED MlirLogicalResult skAddCombineCollectives(MlirOpPassManager p
 typedef struct SkDecomposeOptions {
   /* Rewrite constant scalars only: stages forward tensors, not scalars that are computed. */
   bool constantsOnly;
+  /* Give each reader of a broadcast one of its own. */
+  bool splitBroadcasts;
 } SkDecomposeOptions;
 MLIR_CAPI_EXPORTED SkDecomposeOptions skDecomposeOptions(void);
 MLIR_CAPI_EXPORTED MlirLogicalResult skAddDecompose(MlirOpPassManager passes, const SkDecomposeOptions *options, MlirStringCallback onError,

@@ -744,9 +744,11 @@ def SPMDDecomposePass : SPMDFunctionPass<"spmd-decompose"> {
        which is rematerialized per layout. Frameworks broadcast a constant once for all
        users, and shardings must not propagate, nor data move, from one user to another
        through it.
-    2. A broadcast that several ops read becomes one for each of them, for the same reason:
-       frameworks and CSE merge equal ones, such as the mask of all layers. With
-       `constants-only` and where the user annotated it, it stays one.
+    2. With `split-broadcasts`, a broadcast that several ops read becomes one for each of
+       them, for the same reason: frameworks and CSE merge equal ones, such as the mask of
+       all layers. What the user annotated stays one. The default pipeline does that where
+       no search chooses the layouts: a search weighs all readers at once, and copies make
+       it larger.
     3. `tosa.avg_pool2d` with padding divides by the number of elements of each window
        that are not padding, which differs between devices if the image is sharded.
        Upstream's lowering to linalg expresses that by indices and can be partitioned,
@@ -763,7 +765,9 @@ def SPMDDecomposePass : SPMDFunctionPass<"spmd-decompose"> {
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::tosa::TosaDialect"];
   let options = [Option<
       "constantsOnly", "constants-only", "::mlir::spmd::Flag", "false",
-      "Rewrite constant scalars only: stages forward tensors, not scalars that are computed">];
+      "Rewrite constant scalars only: stages forward tensors, not scalars that are computed">,
+    Option<"splitBroadcasts", "split-broadcasts", "::mlir::spmd::Flag", "false",
+           "Give each reader of a broadcast one of its own">];
   let statistics = [
     Statistic<"decomposedOps", "decomposed-ops", "Ops that were rewritten">
   ];

@@ -111,8 +111,12 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     options.mesh = phaseOptions.mesh;
     if (!phaseOptions.pipeline)
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
+    // Automatic stages are chosen by what the search finds for each.
+    const bool searches =
+        phaseOptions.autoShard || (phaseOptions.pipeline && StringRef(*phaseOptions.pipeline).contains("stages=auto"));
     SPMDDecomposePassOptions decompose;
     decompose.constantsOnly = phaseOptions.pipeline.has_value();
+    decompose.splitBroadcasts = !searches && !phaseOptions.pipeline;
     pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass(decompose));
     if (phaseOptions.inlineCalls || phaseOptions.pipeline)
       pm.addPass(createSPMDInlineCallsPass());
@@ -125,14 +129,13 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
       (void)pipeline->initializeOptions(*phaseOptions.pipeline, [](const llvm::Twine &) { return failure(); });
       pm.addPass(std::move(pipeline));
       pm.addPass(createSPMDResolveAxisResourcesPass(options));
-      pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass());
+      SPMDDecomposePassOptions ofStages;
+      ofStages.splitBroadcasts = !searches;
+      pm.addNestedPass<func::FuncOp>(createSPMDDecomposePass(ofStages));
     }
     if (phaseOptions.inferSegments)
       pm.addPass(createSPMDInferSegmentsPass());
     pm.addPass(createSPMDSplitSegmentsPass());
-    // Automatic stages are chosen by what the search finds for each.
-    bool searches =
-        phaseOptions.autoShard || (phaseOptions.pipeline && StringRef(*phaseOptions.pipeline).contains("stages=auto"));
     if (searches) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
       // These options are verified where they are read.

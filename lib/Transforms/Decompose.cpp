@@ -136,7 +136,7 @@ struct DecomposePass : public spmd::impl::SPMDDecomposePassBase<DecomposePass> {
           ops.push_back(op);
         else if (Value scalar = getSpreadScalar(op))
           SPMD_COUNT(decomposedOps, makeFill(op, scalar, constantsOnly));
-        else if (!constantsOnly && isBroadcast(op))
+        else if (splitBroadcasts && isBroadcast(op))
           SPMD_COUNT(decomposedOps, splitBroadcast(op));
       });
     if (ops.empty())

@@ -1,5 +1,5 @@
 // Only ops without a sharded form are lowered, and their annotations are kept.
-// RUN: shard-opt %s --split-input-file --spmd-decompose | FileCheck %s
+// RUN: shard-opt %s --split-input-file --spmd-decompose=split-broadcasts=true | FileCheck %s
 
 spmd.mesh @m = <["x"=2]>
 
