@@ -628,14 +628,15 @@ def SPMDMergeReductionsPass : SPMDFunctionPass<"spmd-merge-reductions"> {
   ];
 }
 
-def SPMDHoistCollectivesPass : SPMDFunctionPass<"spmd-hoist-collectives"> {
+def SPMDHoistCollectivesPass : SPMDPass<"spmd-hoist-collectives"> {
   let summary = "Hoist loop-invariant collectives";
   let description = [{
     Moves a collective whose operand is defined outside a loop before the loop, if the
     function still fits its memory budget. If a function does not fit, gathers that
     only one loop reads move into the loop, the largest first, until it does; only
     into loops that all devices run alike. `getPeakBytes` estimates the live bytes
-    (docs/internals/Collectives.md). Phase: partitioned.
+    (docs/internals/Collectives.md). One function at a time, as it reads the functions
+    that one calls. Phase: partitioned.
   }];
   let options = [
     MemoryBudgetOption<"memory-budget">
@@ -660,15 +661,15 @@ def SPMDSinkCollectivesPass : SPMDFunctionPass<"spmd-sink-collectives"> {
   ];
 }
 
-def SPMDCombineCollectivesPass : SPMDFunctionPass<"spmd-combine-collectives"> {
+def SPMDCombineCollectivesPass : SPMDPass<"spmd-combine-collectives"> {
   let summary = "Combine collectives of one group";
   let description = [{
     all_reduce, all_gather and reduce_scatter of one kind, group, reduction and
     element type, that do not depend on each other and can all move to one point of
     their block, become one `spmd.start`, up to the capacity of a bucket. Readers that
     do little work, such as transposes and updates, wait for it. The peak of
-    `getPeakBytes` stays within the budget, or grows by at most a quarter. Results are
-    bitwise equal. Phase: partitioned.
+    `getPeakBytes`, which reads the functions that one calls, stays within the budget, or
+    grows by at most a quarter. Results are bitwise equal. Phase: partitioned.
   }];
   let options = [
     CombineBytesOption<"max-bytes">,

@@ -408,14 +408,16 @@ LogicalResult CombineCollectivesPass::combine(func::FuncOp func, const MeshCache
 }
 
 void CombineCollectivesPass::runOnOperation() {
-  func::FuncOp func = getOperation();
-  if (failed(verifyLocalView(func, getArgument())))
+  ModuleOp module = getOperation();
+  if (failed(verifyLocalView(module, getArgument())))
     return signalPassFailure();
   if (memoryBudget < 0) {
-    emitModuleError(func) << "memory-budget=" << memoryBudget.getValue()
-                          << ", expected a number of bytes, 0 for the mesh's memory";
+    emitError(module.getLoc()) << "memory-budget=" << memoryBudget.getValue()
+                               << ", expected a number of bytes, 0 for the mesh's memory";
     return signalPassFailure();
   }
-  if (!func.isExternal() && failed(combine(func, MeshCache(func))))
-    signalPassFailure();
+  MeshCache meshes(module);
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal() && failed(combine(func, meshes)))
+      return signalPassFailure();
 }

@@ -128,25 +128,29 @@ struct HoistCollectivesPass : public spmd::impl::SPMDHoistCollectivesPassBase<Ho
   }
 
   void runOnOperation() override {
-    func::FuncOp func = getOperation();
+    ModuleOp module = getOperation();
     if (memoryBudget < 0) {
-      emitModuleError(func) << "memory-budget=" << memoryBudget.getValue()
-                            << ", expected a number of bytes, 0 for the mesh's memory";
+      emitError(module.getLoc()) << "memory-budget=" << memoryBudget.getValue()
+                                 << ", expected a number of bytes, 0 for the mesh's memory";
       return signalPassFailure();
     }
-    if (failed(verifyLocalView(func, getArgument())))
+    if (failed(verifyLocalView(module, getArgument())))
       return signalPassFailure();
-    if (func.isExternal())
-      return;
-    std::optional<int64_t> budget = getMemoryBudget(func, memoryBudget, MeshCache(func));
-    func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
-    if (fits(func, budget))
-      return;
-    sink(func, *budget);
-    if (int64_t peak = getPeakBytes(func); peak > *budget)
-      remark::missed(func.getLoc(), remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
-          << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
-          << remark::metric("Bytes", peak) << remark::suggest("shard the largest values along further axes");
+    MeshCache meshes(module);
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      std::optional<int64_t> budget = getMemoryBudget(func, memoryBudget, meshes);
+      func.walk([&](scf::ForOp loop) { hoist(loop, func, budget); }); // inner ones first
+      if (fits(func, budget))
+        continue;
+      sink(func, *budget);
+      if (int64_t peak = getPeakBytes(func); peak > *budget)
+        remark::missed(func.getLoc(),
+                       remark::RemarkOpts::name("memory-budget").category("spmd").function(func.getName()))
+            << remark::add("{0} bytes are live at once, the budget is {1}", peak, *budget)
+            << remark::metric("Bytes", peak) << remark::suggest("shard the largest values along further axes");
+    }
   }
 };
 

@@ -87,6 +87,13 @@ LogicalResult spmd::verifyLocalView(func::FuncOp func, StringRef pass) {
   return phase >= 0 && func.isPrivate() ? success() : verifyLowered(func, Phase::Partitioned, "--" + pass);
 }
 
+LogicalResult spmd::verifyLocalView(ModuleOp module, StringRef pass) {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(verifyLocalView(func, pass)))
+      return failure();
+  return success();
+}
+
 StartOp spmd::startTogether(ArrayRef<CollectiveOpInterface> ops, Operation *start, Operation *done) {
   SmallVector<Type> types;
   SmallVector<Value> results;

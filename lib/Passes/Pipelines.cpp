@@ -21,7 +21,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
   if (phaseOptions.hoist) {
     SPMDHoistCollectivesPassOptions hoist;
     hoist.memoryBudget = phaseOptions.memoryBudget;
-    pm.addNestedPass<func::FuncOp>(createSPMDHoistCollectivesPass(hoist));
+    pm.addPass(createSPMDHoistCollectivesPass(hoist));
   }
   if (phaseOptions.sink)
     pm.addNestedPass<func::FuncOp>(createSPMDSinkCollectivesPass());
@@ -29,7 +29,7 @@ static void buildCollectives(OpPassManager &pm, const PhaseOptions &phaseOptions
     SPMDCombineCollectivesPassOptions combine;
     combine.maxBytes = phaseOptions.maxBytes;
     combine.memoryBudget = phaseOptions.memoryBudget;
-    pm.addNestedPass<func::FuncOp>(createSPMDCombineCollectivesPass(combine));
+    pm.addPass(createSPMDCombineCollectivesPass(combine));
   }
   if (phaseOptions.overlap) {
     SPMDOverlapCollectivesPassOptions overlap;

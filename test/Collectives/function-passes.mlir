@@ -4,7 +4,7 @@
 // RUN: shard-opt %s --spmd-hoist-collectives --spmd-sink-collectives --spmd-combine-collectives --spmd-overlap-collectives > %t.threads
 // RUN: shard-opt %s --spmd-hoist-collectives --spmd-sink-collectives --spmd-combine-collectives --spmd-overlap-collectives --mlir-disable-threading | diff - %t.threads
 // RUN: FileCheck %s < %t.threads
-// RUN: shard-opt %s --pass-pipeline='builtin.module(func.func(spmd-hoist-collectives,spmd-sink-collectives,spmd-combine-collectives,spmd-overlap-collectives))' | diff - %t.threads
+// RUN: shard-opt %s --pass-pipeline='builtin.module(spmd-hoist-collectives,func.func(spmd-sink-collectives),spmd-combine-collectives,func.func(spmd-overlap-collectives))' | diff - %t.threads
 
 // RUN: shard-opt %s --spmd-sink-collectives --spmd-hoist-collectives --debug-only=spmd-hoist-collectives --pass-statistics -o /dev/null 2>&1 | FileCheck %s --check-prefix=LOG
 // LOG-COUNT-2: [spmd-hoist-collectives] moves result #0 of spmd.all_gather at loc({{.*}}) before the loop at loc(

@@ -44,6 +44,8 @@ std::optional<int64_t> getMemoryBudget(func::FuncOp func, int64_t budget, const 
 
 /// One error unless the function may be in local view: of a module that is partitioned, or of no phase.
 LogicalResult verifyLocalView(func::FuncOp func, StringRef pass);
+/// The same of all functions of a module.
+LogicalResult verifyLocalView(ModuleOp module, StringRef pass);
 
 /// Makes an `spmd.start` of the collectives before `start` and its `spmd.done`
 /// before `done`. The operands of the collectives dominate `start`, and `done`
