@@ -117,45 +117,6 @@ static Binary getBinary(StringRef name) {
       .Default(nullptr);
 }
 
-static bool compare(arith::CmpFPredicate predicate, double a, double b) {
-  bool isUnordered = std::isnan(a) || std::isnan(b);
-  switch (predicate) {
-  case arith::CmpFPredicate::AlwaysFalse:
-    return false;
-  case arith::CmpFPredicate::AlwaysTrue:
-    return true;
-  case arith::CmpFPredicate::ORD:
-    return !isUnordered;
-  case arith::CmpFPredicate::UNO:
-    return isUnordered;
-  case arith::CmpFPredicate::OEQ:
-    return a == b;
-  case arith::CmpFPredicate::OGT:
-    return a > b;
-  case arith::CmpFPredicate::OGE:
-    return a >= b;
-  case arith::CmpFPredicate::OLT:
-    return a < b;
-  case arith::CmpFPredicate::OLE:
-    return a <= b;
-  case arith::CmpFPredicate::ONE:
-    return !isUnordered && a != b;
-  case arith::CmpFPredicate::UEQ:
-    return isUnordered || a == b;
-  case arith::CmpFPredicate::UGT:
-    return isUnordered || a > b;
-  case arith::CmpFPredicate::UGE:
-    return isUnordered || a >= b;
-  case arith::CmpFPredicate::ULT:
-    return isUnordered || a < b;
-  case arith::CmpFPredicate::ULE:
-    return isUnordered || a <= b;
-  case arith::CmpFPredicate::UNE:
-    return a != b;
-  }
-  return false;
-}
-
 //===----------------------------------------------------------------------===//
 // Integers
 //===----------------------------------------------------------------------===//
@@ -208,30 +169,8 @@ static Integer getInteger(StringRef name) {
 }
 
 static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b, unsigned width) {
-  uint64_t x = toUnsigned(a, width), y = toUnsigned(b, width);
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-    return a < b;
-  case arith::CmpIPredicate::sle:
-    return a <= b;
-  case arith::CmpIPredicate::sgt:
-    return a > b;
-  case arith::CmpIPredicate::sge:
-    return a >= b;
-  case arith::CmpIPredicate::ult:
-    return x < y;
-  case arith::CmpIPredicate::ule:
-    return x <= y;
-  case arith::CmpIPredicate::ugt:
-    return x > y;
-  case arith::CmpIPredicate::uge:
-    return x >= y;
-  }
-  return false;
+  auto toInt = [&](int64_t x) { return APInt(width, uint64_t(x), /*isSigned=*/false, /*implicitTrunc=*/true); };
+  return arith::applyCmpPredicate(predicate, toInt(a), toInt(b));
 }
 
 /// An integer of the width `from` in another type; std::nullopt if the op is no such conversion.
@@ -292,8 +231,9 @@ static std::optional<Numbers> computeBinary(Operation *op, StringRef name, Type 
                                             const Numbers &b) {
   unsigned width = getWidth(a.type);
   if (auto cmp = dyn_cast<arith::CmpFOp>(op))
-    return computeEach(type, {&a, &b},
-                       [&](size_t i) { return ofInteger(-compare(cmp.getPredicate(), a[i].real, b[i].real)); });
+    return computeEach(type, {&a, &b}, [&](size_t i) {
+      return ofInteger(-arith::applyCmpPredicate(cmp.getPredicate(), APFloat(a[i].real), APFloat(b[i].real)));
+    });
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
     return computeEach(type, {&a, &b}, [&](size_t i) {
       return ofInteger(-compare(cmp.getPredicate(), a[i].integer, b[i].integer, width));

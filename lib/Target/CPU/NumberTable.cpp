@@ -81,30 +81,8 @@ std::optional<Bits> Computation::computeConstant(Attribute attr) {
 }
 
 static bool compare(arith::CmpIPredicate predicate, uint64_t a, uint64_t b, unsigned width) {
-  const int64_t x = signedOf(a, width), y = signedOf(b, width);
-  switch (predicate) {
-  case arith::CmpIPredicate::eq:
-    return a == b;
-  case arith::CmpIPredicate::ne:
-    return a != b;
-  case arith::CmpIPredicate::slt:
-    return x < y;
-  case arith::CmpIPredicate::sle:
-    return x <= y;
-  case arith::CmpIPredicate::sgt:
-    return x > y;
-  case arith::CmpIPredicate::sge:
-    return x >= y;
-  case arith::CmpIPredicate::ult:
-    return a < b;
-  case arith::CmpIPredicate::ule:
-    return a <= b;
-  case arith::CmpIPredicate::ugt:
-    return a > b;
-  case arith::CmpIPredicate::uge:
-    return a >= b;
-  }
-  llvm_unreachable("all predicates");
+  auto toInt = [&](uint64_t x) { return APInt(width, x, /*isSigned=*/false, /*implicitTrunc=*/true); };
+  return arith::applyCmpPredicate(predicate, toInt(a), toInt(b));
 }
 
 std::optional<Bits> Computation::compute(Value value) {
