@@ -1,5 +1,6 @@
 //===- SizeArguments.cpp - Arguments for sizes that only the run knows ----===//
 
+#include "SizeOptions.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -130,11 +131,10 @@ struct SizeArgumentsPass : public spmd::impl::SPMDSizeArgumentsPassBase<SizeArgu
 private:
   LogicalResult readHints(llvm::StringMap<int64_t> &sizes) {
     for (StringRef hint : hints) {
-      auto [name, text] = hint.split('=');
-      int64_t size = 0;
-      if (name.empty() || text.getAsInteger(10, size) || size <= 0 || size >= (int64_t(1) << 40))
-        return emitError(getOperation().getLoc()) << "hint '" << hint << "', expected NAME=SIZE, 0 < SIZE < 2^40";
-      sizes[name] = size;
+      FailureOr<std::pair<StringRef, int64_t>> given = readSizeOption(getOperation().getLoc(), "hint", hint);
+      if (failed(given))
+        return failure();
+      sizes[given->first] = given->second;
     }
     return success();
   }

@@ -1,5 +1,6 @@
 //===- SizeBuckets.cpp - A function for each bucket of sizes --------------===//
 
+#include "SizeOptions.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -86,11 +87,10 @@ struct SizeBucketsPass : public spmd::impl::SPMDSizeBucketsPassBase<SizeBucketsP
 private:
   LogicalResult readLimits(Limits &limits) {
     for (StringRef bucket : buckets) {
-      auto [name, text] = bucket.split('=');
-      int64_t size = 0;
-      if (name.empty() || text.getAsInteger(10, size) || size <= 0 || size > kLargestSize)
-        return emitError(getOperation().getLoc()) << "bucket '" << bucket << "', expected NAME=SIZE, 0 < SIZE < 2^40";
-      limits[StringAttr::get(&getContext(), name)].push_back(size);
+      FailureOr<std::pair<StringRef, int64_t>> given = readSizeOption(getOperation().getLoc(), "bucket", bucket);
+      if (failed(given))
+        return failure();
+      limits[StringAttr::get(&getContext(), given->first)].push_back(given->second);
     }
     for (auto &[name, sizes] : limits) {
       llvm::sort(sizes);
