@@ -121,8 +121,8 @@ class _NamedAttribute(ctypes.Structure):
     _fields_ = [("name", _Handle), ("attribute", _Handle)]
 
 
-def _text(value: str) -> _Text:
-    data = ctypes.create_string_buffer(value.encode())
+def _text(value: str | bytes) -> _Text:
+    data = ctypes.create_string_buffer(value.encode() if isinstance(value, str) else value)
     text = _Text(ctypes.cast(data, ctypes.c_void_p), len(data) - 1)
     text.owner = data
     return text
@@ -192,6 +192,10 @@ class Module:
     def __str__(self) -> str:
         return _print(_library().mlirOperationPrint, self._operation)
 
+    def get_asm(self, print_generic_op_form: bool = False, enable_debug_info: bool = False) -> str:
+        """Its text, as the method of this name in MLIR's Python bindings prints it. The generic form needs no dialect of ShardKit to be parsed."""
+        return self._print(self._operation, print_generic_op_form, enable_debug_info)
+
     @property
     def diagnostics(self) -> Sequence[Diagnostic]:
         """Warnings and remarks so far, in order."""
@@ -259,7 +263,7 @@ class Module:
             try:
                 module = library.mlirOperationGetParentOperation(library.mlirOperationGetParentOperation(_Handle(op)))
                 given = [operands[i].elements[: self._count(operands[i].type)] for i in range(operand_count)]
-                made = interpret(self._print_generic(module), given)
+                made = interpret(self._print(module, generic=True, locations=False), given)
                 for i, elements in zip(range(result_count), made, strict=True):
                     for k, element in zip(range(self._count(results[i].type)), elements, strict=True):
                         results[i].elements[k] = element
@@ -307,10 +311,13 @@ class Module:
         return math.prod(sizes)
 
     @staticmethod
-    def _print_generic(op: _Handle) -> str:
+    def _print(op: _Handle, generic: bool, locations: bool) -> str:
         library = _library()
         flags = library.mlirOpPrintingFlagsCreate()
-        library.mlirOpPrintingFlagsPrintGenericOpForm(flags)
+        if generic:
+            library.mlirOpPrintingFlagsPrintGenericOpForm(flags)
+        if locations:
+            library.mlirOpPrintingFlagsEnableDebugInfo(flags, ctypes.c_bool(True), ctypes.c_bool(False))
         try:
             return _print(library.mlirOperationPrintWithFlags, op, flags)
         finally:
@@ -363,9 +370,22 @@ class Module:
         return Function(tuple(map(self._read_value, arguments)), tuple(results), operations)
 
 
-def parse(text: str) -> Module:
-    """A module of text."""
+def parse(source: Any, allow_unregistered_dialects: bool = False) -> Module:
+    """A module of text, of bytecode, or of MLIR's Python bindings.
+
+    Modules of bindings (`ir.Module` or `ir.Operation` of jaxlib, IREE, torch-mlir or LLVM's own build) are read as generic text with their locations, since each
+    package has a version of MLIR of its own. `Module.get_asm` gives what these parse again. `allow_unregistered_dialects`: ops of dialects that
+    ShardKit does not have stay as they are; not from bytecode."""
+    operation = getattr(source, "operation", source)
+    if hasattr(operation, "get_asm"):
+        source = operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    if not isinstance(source, (str, bytes)):
+        raise ShardKitError(f"cannot parse {type(source).__name__}, expected text or bytecode of a module, or a module of MLIR's Python bindings")
+    if allow_unregistered_dialects and isinstance(source, bytes) and source.startswith(b"ML\xefR"):
+        # Each op writes its properties as it likes, and MLIR reads those of unknown ops as attributes.
+        raise ShardKitError("ops of unregistered dialects cannot be read from bytecode, expected text")
     context = _Context()
-    handle = _library().mlirModuleCreateParse(context.handle, _text(text))
+    _library().mlirContextSetAllowUnregisteredDialects(context.handle, ctypes.c_bool(allow_unregistered_dialects))
+    handle = _library().mlirModuleCreateParse(context.handle, _text(source))
     context.check(bool(handle.pointer), "the text is not a module")
     return Module(context, handle)

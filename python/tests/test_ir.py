@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Any, Callable
 
+from jaxlib.mlir import ir as bindings
+from jaxlib.mlir.dialects import func, math, stablehlo
 from shardkit import ir
 from shardkit.errors import ShardKitError
 
@@ -43,7 +46,32 @@ def scatter(table: list[float], indices: list[float], rows: list[float], adds: b
     return written
 
 
+def check_bindings() -> None:
+    """A module that MLIR's Python bindings build, of another version of MLIR, with an op of a dialect that ShardKit does not have, goes here and back."""
+    with bindings.Context() as context, bindings.Location.file("model.py", 3, 8):
+        stablehlo.register_dialect(context)
+        context.allow_unregistered_dialects = True
+        built = bindings.Module.create()
+        with bindings.InsertionPoint(built.body):
+            type = bindings.RankedTensorType.get([8, 4], bindings.F32Type.get())
+            function = func.FuncOp("main", ([type], [type]))
+            with bindings.InsertionPoint(function.add_entry_block()):
+                func.ReturnOp([stablehlo.tanh(math.exp(function.arguments[0]))])
+        for source in (built, built.operation, built.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)):
+            read = ir.parse(source, allow_unregistered_dialects=True)
+            assert [op.name for op in read.functions["main"].operations] == ["math.exp", "stablehlo.tanh", "func.return"]
+            assert 'loc("model.py":3:8)' in read.get_asm(enable_debug_info=True) and "model.py" not in read.get_asm()
+        back = bindings.Module.parse(read.get_asm(print_generic_op_form=True, enable_debug_info=True))
+        again = ir.parse(back, allow_unregistered_dialects=True)
+        assert again.get_asm(enable_debug_info=True) == read.get_asm(enable_debug_info=True)
+        bytecode = io.BytesIO()
+        bindings.Module.parse("module @part {}").operation.write_bytecode(bytecode)
+        assert "module @part" in str(ir.parse(bytecode.getvalue()))
+        assert "expected text" in find_error(lambda: ir.parse(bytecode.getvalue(), allow_unregistered_dialects=True))
+
+
 def main() -> int:
+    check_bindings()
     module = ir.parse(TEXT)
     assert module.report()["meshes"][0]["name"] == "pod"
     module.run("spmd-propagate", conflicts="basic")
@@ -66,6 +94,8 @@ def main() -> int:
     assert rules.check_rules(lambda _, operands: [scatter(*operands, adds=False)])["tosa.scatter"] > 3
 
     wrong: list[tuple[Callable[[], Any], str]] = [
+        (lambda: ir.parse(3), "cannot parse int, expected text or bytecode of a module, or a module of MLIR's Python bindings"),
+        (lambda: ir.parse('"toy.op"() : () -> ()'), "unregistered"),
         (lambda: ir.parse("x"), "1:1): error: custom op 'x' is unknown"),
         (lambda: module.run("nothing"), "there is no pass or pipeline 'nothing', expected one that is registered"),
         (lambda: module.run("spmd-propagate", conflict="basic"), "no such option conflict"),
