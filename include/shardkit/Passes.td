@@ -266,8 +266,8 @@ def SPMDSplitSegmentsPass : SPMDPass<"spmd-split-segments"> {
     Any other use reads the concatenation, whose reshards are visible. Shards have full
     units: where they do not divide these, the units get a dim of their own, which is
     unevenly sharded, and ops along the segment compute on units. With `replicate` a
-    segment of fewer units than shards is sharded along a sub-axis instead. Phase: up to
-    annotated. A pass on modules: no function may call one whose arguments it splits.
+    segment of fewer units than shards is sharded along a sub-axis instead, where at
+    most two units are then on a device. Phase: up to annotated. A pass on modules: no function may call one whose arguments it splits.
   }];
   let dependentDialects = ["::mlir::spmd::SPMDDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect"];

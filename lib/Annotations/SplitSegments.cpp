@@ -33,6 +33,9 @@ namespace mlir::spmd {
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// More units than this are not replicated on a device.
+static constexpr int64_t kMaxUnits = 2;
+
 static RankedTensorType withDim(RankedTensorType type, int64_t dim, int64_t size) {
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = size;
@@ -630,6 +633,20 @@ LogicalResult ArgumentSplitter::check(unsigned i) {
   return success();
 }
 
+/// Keeps of the axes of a dim those that divide `units`, and the major sub-axis of the next one.
+static DimEntries keepDivisors(DimEntries entries, int64_t units) {
+  for (unsigned e = 0; e < entries.size(); ++e) {
+    const int64_t size = std::gcd(entries[e].size, units);
+    if (size != entries[e].size) {
+      entries[e].size = size;
+      entries.truncate(size > 1 ? e + 1 : e);
+      break;
+    }
+    units /= size;
+  }
+  return entries;
+}
+
 ArgumentSplitter::Fit ArgumentSplitter::getFit(SegmentsAttr segments, int64_t size, const DimSharding &dim) {
   const int64_t unit = segments.getUnit(), units = size / unit, shards = totalFactor(dim.entries);
   const bool hasStride = llvm::any_of(dim.entries, [](const DimEntry &entry) { return entry.isStride(); });
@@ -637,7 +654,8 @@ ArgumentSplitter::Fit ArgumentSplitter::getFit(SegmentsAttr segments, int64_t si
     return Fit::Even;
   if (hasStride)
     return Fit::None;
-  if (segments.getReplicate() && units < shards)
+  // Of units that divide few of the devices, each would hold many: they are padded.
+  if (segments.getReplicate() && units < shards && units <= kMaxUnits * totalFactor(keepDivisors(dim.entries, units)))
     return Fit::Replicate;
   // Uneven shards are chunks of full units; the last ones are padded.
   return llvm::divideCeil(size, shards) % unit == 0 ? Fit::Even : Fit::InUnits;
@@ -684,16 +702,7 @@ FailureOr<SmallVector<ShardingAttr>> ArgumentSplitter::getShardings(unsigned i, 
     Sharding segmentSharding = full;
     if (fit == Fit::Replicate) {
       DimEntries &entries = segmentSharding.dims[d].entries;
-      int64_t left = units;
-      for (unsigned e = 0; e < entries.size(); ++e) {
-        int64_t size = std::gcd(entries[e].size, left);
-        if (size != entries[e].size) { // its major sub-axis
-          entries[e].size = size;
-          entries.truncate(size > 1 ? e + 1 : e);
-          break;
-        }
-        left /= size;
-      }
+      entries = keepDivisors(entries, units);
     }
     if (inUnits.test(p))
       segmentSharding.dims.insert(segmentSharding.dims.begin() + d + 1, DimSharding());

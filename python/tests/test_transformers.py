@@ -103,7 +103,7 @@ def test_quantized():
     """Weights stay as they are stored, also where devices divide neither heads nor groups; scales are repeated where a shard ends in a group."""
     folder, module = llama()
     tokens = torch.randint(0, 96, (1, 6))
-    for method, devices, bits in (("gptq", 3, 4), ("awq", 2, 4), ("fp8", 4, 8), ("nf4_nested", 3, 4)):
+    for method, devices, bits in (("gptq", 6, 4), ("awq", 2, 4), ("fp8", 4, 8), ("nf4_nested", 3, 4)):
         to = Path(FOLDERS.name, method)
         wide = type(module).from_pretrained(quantize.quantize(folder, to, method), local_files_only=True).eval()
         models = shardkit.import_transformers(to, mesh={"model": devices}, plan="hf", length=6, batch=1)
@@ -201,6 +201,9 @@ def test_gguf():
             run_tool([find_tool("shard-run"), str(models.save(Path(FOLDERS.name, "verify")) / "model.mlir"), f"--weights={to}", "--random-inputs=1", "--verify"])
             down = [v for n, v in held.items() if "down_proj" in n]
             assert devices * sum(down) == 256 * 768 // 32 * 34, held
+            # One block of Q4_K in a row, for heads of 64 on three devices (2, 2, none): parts of 32 inputs have 16 bytes of numbers and 6 of scales.
+            output = [v for n, v in held.items() if "o_proj" in n]
+            assert sum(output) == 256 * 4 * 22, held
 
 
 def test_forward():

@@ -106,6 +106,14 @@ func.func @replicated(%w: tensor<26x8xf32> {spmd.weight = "w", spmd.segments = #
   return %s : tensor<6xf32>
 }
 
+// Six units divide two of eight devices, which would hold three each: they are padded.
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME: tensor<12x8xf32> {{{.*}}[{"x", "y"}, {}]
+// CHECK-SAME: tensor<4x8xf32> {{{.*}}[{"x"}, {}]
+func.func @padded(%w: tensor<16x8xf32> {spmd.weight = "w", spmd.segments = #spmd.segments<0, [12, 4], unit = 2, replicate>, spmd.sharding = #spmd.sharding<@m, [{"x", "y"}, {}]>}) {
+  return
+}
+
 // An open segment gets the sharding of its uses unless that splits units: eight devices get the eight
 // units of the one; the four units of the other stay unsharded.
 // UNITS-LABEL: func.func @open(

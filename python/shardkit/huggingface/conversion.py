@@ -128,6 +128,22 @@ def broadcast(value: Value, dim: int, times: int) -> Value:
     return value if times == 1 else Value(shape, value.dtype, "broadcast", (value,), dim)
 
 
+def cast(value: Value, dtype: Any) -> Value:
+    return value if value.dtype == dtype else Value(value.shape, dtype, "cast", (value,))
+
+
+def unpack(value: Value, dim: int, shifts: Sequence[int], mask: int) -> Value:
+    """Of integers, whose dim has one element, the bits from each of the shifts on, along that dim."""
+    wide = broadcast(value, dim, len(shifts))
+    return Value(wide.shape, value.dtype, "unpack", (wide,), (dim, list(shifts), mask))
+
+
+def pack(value: Value, dim: int, bits: int) -> Value:
+    """The numbers of so many bits along a dim, which then has one element: the first has the lowest bits."""
+    shape = (*value.shape[:dim], 1, *value.shape[dim + 1 :])
+    return value if shape == value.shape else Value(shape, value.dtype, "pack", (value,), (dim, bits))
+
+
 def _select(result: Any, x: Symbol, dim: int, index: int) -> Value:
     return reshape(slice_of(x.value, dim % x.dim(), index % x.shape[dim], 1), tuple(result.shape))
 
@@ -244,10 +260,7 @@ class _Writer:
             types = ", ".join(map(spell, value.operands))
             return self._add(f"tensor.concat dim({value.data}) {', '.join(names)} : ({types}) -> {type}")
         if value.op == "slice":
-            dim, begin, step = value.data
-            offsets, strides = [0] * len(value.shape), [1] * len(value.shape)
-            offsets[dim], strides[dim] = begin, step
-            return self._add(f"tensor.extract_slice {names[0]}{offsets} {list(value.shape)} {strides} : {spell(source)} to {type}")
+            return self._slice(names[0], source, value, *value.data)
         if value.op == "transpose":
             empty = self._add(f"tensor.empty() : {type}")
             return self._add(f"linalg.transpose ins({names[0]} : {spell(source)}) outs({empty} : {type}) permutation = {list(value.data)}")
@@ -258,14 +271,38 @@ class _Writer:
             name = self._reshape(names[0], source, narrow := Value((*source.shape[:dim], *source.shape[dim + 1 :]), value.dtype, "reshape"))
             empty = self._add(f"tensor.empty() : {type}")
             return self._add(f"linalg.broadcast ins({name} : {spell(narrow)}) outs({empty} : {type}) dimensions = [{dim}]")
+        if value.op == "unpack":
+            dim, shifts, mask = value.data
+            list_type = f"tensor<{len(shifts)}x{_TYPES[value.dtype]}>"
+            name, empty = self._add(f"arith.constant dense<{shifts}> : {list_type}"), self._add(f"tensor.empty() : {type}")
+            others = [d for d in range(len(value.shape)) if d != dim]
+            name = self._add(f"linalg.broadcast ins({name} : {list_type}) outs({empty} : {type}) dimensions = {others}")
+            name = self._add(f"arith.shrui {names[0]}, {name} : {type}")
+            return self._compute("andi", name, mask, type)
+        if value.op == "pack":
+            dim, bits = value.data
+            parts = [self._slice(names[0], source, value, dim, at, 1) for at in range(source.shape[dim])]
+            name = parts[0]
+            for at, part in enumerate(parts[1:], 1):
+                name = self._add(f"arith.ori {name}, {self._compute('shli', part, bits * at, type)} : {type}")
+            return name
         if value.op == "affine":
             name = names[0]
             for op, number in zip(("mulf", "addf"), value.data):
-                constant = self._add(f"arith.constant dense<{number!r}> : {type}")
-                name = self._add(f"arith.{op} {name}, {constant} : {type}")
+                name = self._compute(op, name, number, type)
             return name
         assert value.op == "cast"
         return self._cast(names[0], source, value)
+
+    def _compute(self, op: str, name: str, number: float, type: str) -> str:
+        """An op of all elements and a number."""
+        constant = self._add(f"arith.constant dense<{number!r}> : {type}")
+        return self._add(f"arith.{op} {name}, {constant} : {type}")
+
+    def _slice(self, name: str, source: Value, value: Value, dim: int, begin: int, step: int) -> str:
+        offsets, strides = [0] * len(value.shape), [1] * len(value.shape)
+        offsets[dim], strides[dim] = begin, step
+        return self._add(f"tensor.extract_slice {name}{offsets} {list(value.shape)} {strides} : {spell(source)} to {spell(value)}")
 
     def _reshape(self, name: str, source: Value, value: Value) -> str:
         """Joins the dims that have the same elements on both sides, and splits what was joined."""

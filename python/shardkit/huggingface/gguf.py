@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Mapping
 import torch
 
 from ..errors import ShardKitError
-from .conversion import Stored, Symbol, Value, add_constant, concat, make_symbol, reshape, slice_of
-from .layouts import QuantizedWeight, Sizes
+from .conversion import Stored, Symbol, Value, add_constant, cast, concat, make_symbol, pack, reshape, slice_of, unpack
+from .layouts import QuantizedWeight, Shards, Sizes, choose_block, repeat
 from .quantized import STACK, is_stack, replace_stack
 
 _ARCHITECTURES = {
@@ -36,6 +36,9 @@ _FIELDS = {
     14: ("Q6_K", 256, {"numbers": (0, 128), "high": (128, 64), "inner": (192, 16), "scales": (208, 2)}),
 }
 """Types in blocks: how many numbers a block has, and the first byte and the bytes of what it consists of."""
+
+_PACKED = {12: (64, {"numbers": 4}), 14: (128, {"numbers": 4, "high": 2})}
+"""How bits are packed: of so many inputs, each byte has the first ones, from its lowest bits on, at equal distances."""
 
 _MODULES = {
     "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head", "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj",
@@ -271,49 +274,130 @@ def _split(value: Value, kind: int) -> dict[str, Value]:
 
 
 class BlocksLinear(QuantizedWeight):
-    """A weight of Q8_0, Q4_K or Q6_K: bytes by outputs, blocks and bytes of a block."""
+    """A weight of Q8_0, Q4_K or Q6_K: bytes by outputs, blocks and bytes of a block. Blocks may be divided (`block`: the inputs of one), and
+    each part has the scales of the block then."""
 
     def __init__(self, sizes: Sizes, kind: int, bias: Any, dtype: Any) -> None:
         super().__init__(sizes, bias)
-        self.kind, self.dtype = kind, dtype
+        self.kind, self.dtype, self.block = kind, dtype, _FIELDS[kind][1]
         self.scale = 1.0  # of an embedding
         _, block, fields = _FIELDS[kind]
         for key, (_, count) in fields.items():
             self._add(key, (sizes.outputs, sizes.inputs // block, count), torch.uint8, (1, 0))
 
+    def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
+        """Parts of blocks are packed as the blocks are, inner scales in bytes."""
+        full, count = self.block, self.in_features // self.block
+        inner = {12: 32, 14: 16}.get(self.kind, full)  # inputs with one inner scale
+
+        def count_bytes(block: int) -> int:
+            payload = {8: block, 12: block // 2, 14: block * 3 // 4}[self.kind]
+            scales = {8: 2, 12: 4, 14: 2}[self.kind] + (0 if self.kind == 8 else (1 + (self.kind == 12)) * max(block // inner, 1))
+            return sum(n for _, n in _FIELDS[self.kind][2].values()) if block == full else payload + scales
+
+        self.block = choose_block(self.in_features, full, shards.inputs, 8, count_bytes)
+        if self.block == full:
+            return
+        lead, block, parts = (*self.lead, self.out_features), self.block, full // self.block
+        at = len(lead)
+        for key in _FIELDS[self.kind][2]:
+            if key == "scales":
+                self._replace(key, name, values, lambda v: repeat(v, at, parts, count * parts))
+            elif key == "inner":
+                self._replace(key, name, values, lambda v: _divide_inner(_list_inner(v, self.kind), at, parts))
+            else:
+                self._replace(key, name, values, lambda v: _divide_numbers(v, self.kind, key, block))
+
     def dequantize(self) -> Any:
         rows = {key: value.reshape(-1, *value.shape[-2:]) for key, value in self._parameters.items() if value is not None and key != "bias"}
-        return decode(self.kind, rows).reshape(*self.lead, self.out_features, self.in_features).transpose(-1, -2)
+        return decode(self.kind, rows, self.block).reshape(*self.lead, self.out_features, self.in_features).transpose(-1, -2)
 
 
 class BlocksEmbedding(BlocksLinear):
     def forward(self, ids: Any) -> Any:
         rows = {key: self._parameters[key][ids.reshape(-1)] for key in _FIELDS[self.kind][2]}
-        found = decode(self.kind, rows).reshape(*ids.shape, self.in_features).to(self.dtype)
+        found = decode(self.kind, rows, self.block).reshape(*ids.shape, self.in_features).to(self.dtype)
         return found if self.scale == 1 else found * self.scale
 
 
-def decode(kind: int, fields: Mapping[str, Any]) -> Any:
+def _list_inner(inner: Value, kind: int) -> Value:
+    """Inner scales of blocks in a last dim; of Q4_K, where they have six bits, bytes of factors and minima."""
+    if kind != 12:
+        return reshape(inner, (*inner.shape, 1))
+    # Of the eight groups of a block, the last four have their upper two bits where the first four have none.
+    at, shape = len(inner.shape) - 1, (*inner.shape[:-1], 4)
+    low, middle, high = (slice_of(inner, at, 4 * part, 4) for part in range(3))
+
+    def take(value: Value, shift: int, mask: int) -> Value:
+        return reshape(unpack(reshape(value, (*shape, 1)), at + 1, [shift], mask), shape)
+
+    def join(value: Value, upper: Value) -> Value:
+        both = concat([reshape(v, (*shape, 1)) for v in (value, take(upper, 6, 3))], at + 1)
+        return reshape(pack(both, at + 1, 4), shape)
+
+    factors = concat([take(low, 0, 63), join(take(high, 0, 15), low)], at)
+    minima = concat([take(middle, 0, 63), join(take(high, 4, 15), middle)], at)
+    return concat([reshape(v, (*factors.shape, 1)) for v in (factors, minima)], at + 1)
+
+
+def _divide_inner(inner: Value, dim: int, parts: int) -> Value:
+    """Those of each part of a block; parts of one group have its own."""
+    blocks, count, each = inner.shape[dim:]
+    if count < parts:
+        inner, count = repeat(inner, dim + 1, parts // count, parts), parts
+    return reshape(inner, (*inner.shape[:dim], blocks * parts, count // parts * each))
+
+
+def _divide_numbers(numbers: Value, kind: int, key: str, block: int) -> Value:
+    """Bytes of parts of blocks."""
+    lead = numbers.shape[:-2]
+    count = math.prod(numbers.shape[-2:])
+    group, fields = _PACKED.get(kind, (block, {}))
+    bits = fields.get(key, 8)
+    if block < group:
+        size, at = group * bits // 8, len(lead) + 1
+        numbers = unpack(reshape(numbers, (*lead, count // size, 1, size)), at, range(0, 8, bits), 2**bits - 1)
+        numbers = pack(reshape(numbers, (*lead, count * 8 // bits // block, 8 // bits, block * bits // 8)), at, bits)
+    size = block * bits // 8
+    return reshape(numbers, (*lead, count // size, size))
+
+
+def decode(kind: int, fields: Mapping[str, Any], block: int) -> Any:
     """Rows of numbers in f32."""
     rows, blocks = fields["numbers"].shape[:2]
     scale = _read_half(fields["scales"][..., :2])
     if kind == 8:
         found = _read_signed(fields["numbers"]) * scale.unsqueeze(-1)
     elif kind == 12:
-        # Of the eight groups of a block, the last four have their upper two bits where the first four have none.
-        low, middle, high = (fields["inner"].view(rows, blocks, 3, 1, 2, 2, 1)[:, :, at].to(torch.int32) for at in range(3))
-        first, upper, last = (torch.tensor(masks, dtype=torch.int32).view(2, 1, 1, 1) for masks in ([63, 0], [0, 48], [0, 15]))
-        factors = (low & first) | ((low >> 2) & upper) | (high & last)
-        minima = (middle & first) | ((middle >> 2) & upper) | ((high >> 4) & last)
-        outer = [_read_half(fields["scales"][..., at : at + 2]).view(rows, blocks, 1, 1, 1, 1) for at in (0, 2)]
-        numbers = _unpack(fields["numbers"].view(rows, blocks, 2, 2, 1, 32), [[0], [4]], 15)
+        groups, halves = ((2, 2), 2) if block == 256 else ((max(block // 64, 1),), min(block // 32, 2) or 1)
+        factors, minima = _read_inner(fields["inner"], (*groups, halves, 1), block)
+        outer = [_read_half(fields["scales"][..., at : at + 2]).view(rows, blocks, *[1] * (len(groups) + 2)) for at in (0, 2)]
+        numbers = _unpack(fields["numbers"].view(rows, blocks, *groups, 1, min(block, 64) // 2), [[0], [4]], 15)
         found = (outer[0] * factors.to(torch.float32)) * numbers.to(torch.float32) - outer[1] * minima.to(torch.float32)
     else:
-        low = _unpack(fields["numbers"].view(rows, blocks, 2, 1, 2, 2, 16), [[[[0]]], [[[4]]]], 15)
-        high = _unpack(fields["high"].view(rows, blocks, 2, 1, 1, 2, 16), [[[[0]], [[2]]], [[[4]], [[6]]]], 3)
-        factors = scale.view(rows, blocks, 1, 1, 1, 1, 1) * _read_signed(fields["inner"].view(rows, blocks, 2, 2, 2, 2, 1))
+        group = min(block, 128)
+        run = min(group // 4, 16)
+        runs = group // 4 // run
+        low = _unpack(fields["numbers"].view(rows, blocks, block // group, 1, 2, runs, run), [[[[0]]], [[[4]]]], 15)
+        high = _unpack(fields["high"].view(rows, blocks, block // group, 1, 1, runs, run), [[[[0]], [[2]]], [[[4]], [[6]]]], 3)
+        inner = {True: (2, 2, runs), group == 32: (2, 1, 1), group < 32: (1, 1, 1)}[True]
+        factors = scale.view(rows, blocks, 1, 1, 1, 1, 1) * _read_signed(fields["inner"].view(rows, blocks, block // group, *inner, 1))
         found = ((low | (high << 4)) - 32).to(torch.float32) * factors
     return found.reshape(rows, -1)
+
+
+def _read_inner(inner: Any, shape: tuple[int, ...], block: int) -> tuple[Any, Any]:
+    """Factors and minima of the groups of a block of Q4_K, or of a part of one."""
+    rows, blocks = inner.shape[:2]
+    if block < 256:
+        pairs = inner.view(rows, blocks, *shape, 2).to(torch.int32)
+        return pairs[..., 0], pairs[..., 1]
+    # Of the eight groups of a block, the last four have their upper two bits where the first four have none.
+    low, middle, high = (inner.view(rows, blocks, 3, 1, *shape[1:])[:, :, at].to(torch.int32) for at in range(3))
+    first, upper, last = (torch.tensor(masks, dtype=torch.int32).view(2, 1, 1, 1) for masks in ([63, 0], [0, 48], [0, 15]))
+    factors = (low & first) | ((low >> 2) & upper) | (high & last)
+    minima = (middle & first) | ((middle >> 2) & upper) | ((high >> 4) & last)
+    return factors, minima
 
 
 def _unpack(numbers: Any, shifts: Any, mask: int) -> Any:

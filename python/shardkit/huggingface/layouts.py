@@ -11,7 +11,7 @@ from typing import Any, Callable, Mapping, Sequence
 import torch
 
 from ..errors import ShardKitError
-from .conversion import Value, broadcast, reshape, slice_of
+from .conversion import Value, broadcast, cast, pack, reshape, slice_of, unpack
 
 _MAX_ROWS = 4
 """Rows, as in decoding, whose products read weights in registers, in f32: more of them are multiplied in their own type."""
@@ -155,7 +155,7 @@ class GroupedWeight(QuantizedWeight):
     def __init__(self, sizes: Sizes, scheme: Quantization, where: str, bias: Any = None) -> None:
         super().__init__(sizes, bias)
         size, width = self.in_features, self.out_features
-        self.scheme, self.group = scheme, scheme.group or size
+        self.scheme, self.group, self.zeros = scheme, scheme.group or size, 8  # zero points in an element
         if size % self.group or size % 8 or width % 8:
             raise ShardKitError(f"error: {where} has {size} inputs and {width} outputs, expected multiples of 8, and of the group of {self.group} inputs")
         if scheme.is_ordered and sizes.lead:
@@ -168,18 +168,34 @@ class GroupedWeight(QuantizedWeight):
             self._add("g_idx", (size,), torch.int32)
 
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
-        if self.scheme.is_ordered or self.group == self.in_features:
-            return
-        group = choose_block(self.in_features, self.group, shards.inputs, word=8, bytes_per_element=0.5, bytes_per_block=2.5)
-        if (times := self.group // group) > 1:
-            for key in ("qzeros", "scales"):
-                self._repeat(key, name, values, 0, times, self.in_features // group)
-            self.group = group
+        """Words of zero points that shards would end inside of become bytes of two of them, or of one."""
+        if not self.scheme.is_ordered and self.group != self.in_features:
+            group = choose_block(self.in_features, self.group, shards.inputs, 8, lambda b: b * 0.5 + 2.5)
+            if (times := self.group // group) > 1:
+                for key in ("qzeros", "scales"):
+                    self._repeat(key, name, values, 0, times, self.in_features // group)
+                self.group = group
+        shard = -(-self.out_features // shards.outputs)
+        if self.is_gptq and shard % 8:
+            self.zeros = 1 + (shard % 2 == 0)
+            self._replace("qzeros", name, values, self._split_words)
+
+    def _split_words(self, words: Value) -> Value:
+        dim, width = len(words.shape), self.out_features
+        numbers = cast(unpack(reshape(words, (*words.shape, 1)), dim, range(0, 32, 4), 15), torch.uint8)
+        bytes = pack(reshape(numbers, (*words.shape[:-1], width // self.zeros, self.zeros)), dim, 4)
+        return reshape(bytes, (*words.shape[:-1], width // self.zeros))
+
+    def _read_zeros(self) -> Any:
+        if self.zeros == 8:
+            shape = (*self.qzeros.shape, 1)
+            return unpack_words(self.qzeros, len(shape) - 1, shape, self.is_gptq)
+        return self.qzeros.to(torch.int32) if self.zeros == 1 else unpack_bytes(self.qzeros, is_low_first=True, is_in_pairs=True)
 
     def dequantize(self) -> Any:
         lead, n, width = self.lead, len(self.lead), self.out_features
         groups = self.scales.shape[n]
-        zeros = unpack_words(self.qzeros, n + 2, (*lead, groups, width // 8, 1), self.is_gptq) + self.scheme.offset
+        zeros = self._read_zeros() + self.scheme.offset
         if self.scheme.is_ordered:
             numbers = unpack_words(self.qweight, 1, (self.in_features // 8, 1, width), True).reshape(self.in_features, width)
             at = self.g_idx.to(torch.int64)
@@ -215,7 +231,7 @@ class BlockWeight(QuantizedWeight):
         size, block = (self.out_features, self.in_features)[dim], self.block[dim]
         if block in (1, size):
             return block
-        return choose_block(size, block, devices, word=1, bytes_per_element=1, bytes_per_block=0.5)
+        return choose_block(size, block, devices, 1, lambda b: b + 0.5)
 
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         """Also so that blocks divide the weight: the last one of each dim may be smaller."""
@@ -254,7 +270,7 @@ class PackedWeight(QuantizedWeight):
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
         if self.group == self.in_features:
             return
-        group = choose_block(self.in_features, self.group, shards.inputs, word=8, bytes_per_element=0.5, bytes_per_block=2)
+        group = choose_block(self.in_features, self.group, shards.inputs, 8, lambda b: b * 0.5 + 2)
         if (times := self.group // group) > 1:
             self._repeat("weight_scale", name, values, 1, times, self.in_features // group)
             self.group = group
@@ -311,7 +327,7 @@ class Float4Weight(PairedWeight):
         self._add(scheme.scale, (width, blocks), torch.uint8, (1, 0))
 
     def refine(self, name: str, values: dict[str, Value], shards: Shards) -> None:
-        group = choose_block(self.in_features, self.group, shards.inputs, word=2, bytes_per_element=0.5, bytes_per_block=1)
+        group = choose_block(self.in_features, self.group, shards.inputs, 2, lambda b: b * 0.5 + 1)
         if (times := self.group // group) > 1:
             blocks = self.in_features // group
             self._repeat(self.scheme.scale, name, values, 1, times, blocks)
@@ -352,7 +368,7 @@ class NormalFloatWeight(PairedWeight):
         """Payload and scales get the dims of the weight."""
         size, width, block = self.in_features, self.out_features, self.group
         in_row = max(b for b in range(2, block + 1, 2) if block % b == 0 and size % b == 0)
-        self.group = choose_block(size, in_row, shards.inputs, word=2, bytes_per_element=0.5, bytes_per_block=1 if self.scheme.is_nested else 4)
+        self.group = choose_block(size, in_row, shards.inputs, 2, lambda b: b * 0.5 + (1 if self.scheme.is_nested else 4))
         count = size // self.group  # in a row
         self.weight_dims = {"weight": (1, 0), "absmax": (1, 0)}
         self._replace("weight", name, values, lambda v: reshape(v, (width, size // 2)))
@@ -380,13 +396,13 @@ class NormalFloatWeight(PairedWeight):
         return look_up(NF4, unpack_bytes(bytes, False, is_in_pairs))
 
 
-def choose_block(size: int, block: int, devices: int, word: int, bytes_per_element: float, bytes_per_block: float) -> int:
-    """The block, of those that divide `size` and `block`, with the fewest bytes on a device if the dim is sharded; the largest of these."""
+def choose_block(size: int, block: int, devices: int, word: int, count_bytes: Callable[[int], float]) -> int:
+    """The block, of those that divide `size` and `block`, with the fewest bytes on a device if the dim is sharded; the largest of these.
+    `count_bytes`: those of a block of so many elements, with what it shares with others."""
     candidates = [b for b in range(word, block + 1, word) if block % b == 0 and size % b == 0]
 
     def count(b: int) -> float:
-        blocks = size // b if size // b < devices else -(-size // (b * devices))  # fewer than devices are replicated
-        return blocks * (b * bytes_per_element + bytes_per_block)
+        return (size // b if size // b < devices else -(-size // (b * devices))) * count_bytes(b)  # fewer than devices are replicated
 
     return min(reversed(candidates), key=count)
 

@@ -52,7 +52,8 @@ def find_shards(module: Any, size: int) -> dict[str, Shards]:
                     inner = size // _count_groups(weight.lead[0], _get_width(name, weight), size)
                 elif _has_uneven_experts(name, weight, size):
                     inner = 1
-                is_row = "rowwise" in style or (style == "grouped_gemm" and _is_back(name))
+                # An embedding has one row for each number.
+                is_row = style == "embedding_colwise" or style.startswith(("rowwise", "packed_rowwise")) or (style == "grouped_gemm" and _is_back(name))
                 found[name] = Shards(1, inner) if is_row else Shards(inner, 1)
     return found
 

@@ -302,7 +302,7 @@ def SPMD_SegmentsAttr : SPMD_Attr<"Segments", "segments"> {
     of three segments that are sharded one by one. Shards hold a multiple of `unit`
     elements (default 1). With `replicate` last, a segment of fewer units than shards
     is sharded along some of the (sub-)axes and replicated over the others (fewer
-    key and value heads than devices).
+    key and value heads than devices), unless a device would hold more than two units.
 
     Constraints:
     * (segments_c1) dim not negative, sizes and unit positive
