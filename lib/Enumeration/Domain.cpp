@@ -10,7 +10,7 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::enumeration;
 
 /// Elements of a tensor that is read at indices that are not known.
-static constexpr size_t kMaxLookup = 512;
+static constexpr int64_t kMaxLookup = 4096;
 
 Number Domain::getIndex(MLIRContext *context, int64_t index) {
   return getConstant(IntegerAttr::get(IndexType::get(context), index));
@@ -60,21 +60,35 @@ Number ExpressionDomain::combine(StringRef name, Type type, Number a, Number b) 
   return toNumber(expressions.getBag(name, type, {ExprId(a.integer), ExprId(b.integer)}));
 }
 
-std::optional<Number> ExpressionDomain::lookUp(const Numbers &elements, size_t count, ArrayRef<Number> indices) {
+std::optional<Number> ExpressionDomain::lookUp(const Numbers &elements, ArrayRef<int64_t> shape,
+                                               ArrayRef<Number> indices) {
+  int64_t count = ShapedType::getNumElements(shape);
   if (count > kMaxLookup)
     return std::nullopt;
   SmallVector<ExprId> all, at;
-  for (size_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < count; ++i)
     all.push_back(elements[i].integer);
   for (Number index : indices)
     at.push_back(index.integer);
-  return toNumber(expressions.getLookup(elements.type, all, at));
+  return toNumber(expressions.getLookup(elements.type, shape, all, at));
+}
+
+bool ExpressionDomain::addBounds(Number scalar, int64_t min, int64_t max, bool isUnsharded, bool isCertain) {
+  if (isUnsharded && isCertain)
+    expressions.assumeRange(scalar.integer, min, max);
+  return isUnsharded || expressions.isInRange(scalar.integer, min, max);
+}
+
+Number ExpressionDomain::isEqual(Number scalar, int64_t value, MLIRContext *context) {
+  return toNumber(expressions.getEqual(scalar.integer, getIndex(context, value).integer));
 }
 
 bool ExpressionDomain::addTrap(Number scalar, bool isUnsharded, bool isCertain) {
   if (expressions.getValue(scalar.integer))
     return true;
-  if (isUnsharded && isCertain)
+  if (isUnsharded && isCertain) {
     traps.insert(scalar.integer);
-  return isUnsharded || traps.contains(scalar.integer);
+    expressions.assumeDefined(scalar.integer);
+  }
+  return isUnsharded || traps.contains(scalar.integer) || expressions.isDefined(scalar.integer);
 }

@@ -25,11 +25,16 @@ public:
   virtual Number select(Number condition, Number value, Number other, Type type) = 0;
   /// Two scalars combined as the op `name` does.
   virtual Number combine(StringRef name, Type type, Number a, Number b) = 0;
-  /// An element at indices that are not known; std::nullopt if there are none here.
-  virtual std::optional<Number> lookUp(const Numbers &elements, size_t count, ArrayRef<Number> indices) = 0;
+  /// An element at indices of which some are not known; std::nullopt if there are none here.
+  virtual std::optional<Number> lookUp(const Numbers &elements, ArrayRef<int64_t> shape, ArrayRef<Number> indices) = 0;
   /// Notes that a program computes what some operands make undefined, in all its runs or in some. False if the
   /// partitioned program may be undefined where the unsharded one is not.
   virtual bool addTrap(Number scalar, bool isUnsharded, bool isCertain) = 0;
+  /// Notes that a program is undefined where an integer is not in [min, max]. False if the partitioned program may be
+  /// undefined where the unsharded one is not.
+  virtual bool addBounds(Number scalar, int64_t min, int64_t max, bool isUnsharded, bool isCertain) = 0;
+  /// True where an integer is `value`.
+  virtual Number isEqual(Number scalar, int64_t value, MLIRContext *context) = 0;
   /// True if a program must not read outside of a tensor; otherwise it reads what is undefined there.
   virtual bool isStrict() const = 0;
 
@@ -52,8 +57,12 @@ public:
   Number combine(StringRef name, Type type, Number a, Number b) override {
     return enumeration::combine(name, type, a, b);
   }
-  std::optional<Number> lookUp(const Numbers &, size_t, ArrayRef<Number>) override { return std::nullopt; }
+  std::optional<Number> lookUp(const Numbers &, ArrayRef<int64_t>, ArrayRef<Number>) override { return std::nullopt; }
   bool addTrap(Number, bool, bool) override { return true; }
+  bool addBounds(Number, int64_t, int64_t, bool, bool) override { return true; }
+  Number isEqual(Number scalar, int64_t value, MLIRContext *) override {
+    return {.integer = scalar.integer == value ? -1 : 0};
+  }
   bool isStrict() const override { return false; }
 
 private:
@@ -69,8 +78,10 @@ public:
   std::optional<Numbers> compute(Operation *op, ArrayRef<const Numbers *> operands) override;
   Number select(Number condition, Number value, Number other, Type type) override;
   Number combine(StringRef name, Type type, Number a, Number b) override;
-  std::optional<Number> lookUp(const Numbers &elements, size_t count, ArrayRef<Number> indices) override;
+  std::optional<Number> lookUp(const Numbers &elements, ArrayRef<int64_t> shape, ArrayRef<Number> indices) override;
   bool addTrap(Number scalar, bool isUnsharded, bool isCertain) override;
+  bool addBounds(Number scalar, int64_t min, int64_t max, bool isUnsharded, bool isCertain) override;
+  Number isEqual(Number scalar, int64_t value, MLIRContext *context) override;
   bool isStrict() const override { return true; }
 
   static Number toNumber(ExprId id) { return {.integer = int64_t(id)}; }

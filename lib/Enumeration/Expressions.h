@@ -10,6 +10,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include <deque>
+#include <map>
 
 namespace mlir::spmd::enumeration {
 
@@ -30,8 +31,20 @@ public:
   ExprId getSelect(ExprId condition, ExprId value, ExprId other, Type type);
   /// What the op `name`, which is commutative, combines.
   ExprId getBag(StringRef name, Type type, ArrayRef<ExprId> operands);
-  /// An element of a tensor of these elements, at indices that are not known.
-  ExprId getLookup(Type type, ArrayRef<ExprId> elements, ArrayRef<ExprId> indices);
+  /// An element of a tensor of these elements, at indices of which some are not known. Those that are are inside.
+  ExprId getLookup(Type type, ArrayRef<int64_t> shape, ArrayRef<ExprId> elements, ArrayRef<ExprId> indices);
+  /// Notes that the unsharded program computes this in all its runs. So indices of a look-up are inside of the tensor.
+  void assumeDefined(ExprId id);
+  /// Notes that an integer is in [min, max] where the unsharded program is defined.
+  void assumeRange(ExprId id, int64_t min, int64_t max);
+  /// True if it is in all cases.
+  bool isInRange(ExprId id, int64_t min, int64_t max);
+  /// The comparison of two integers.
+  ExprId getEqual(ExprId a, ExprId b);
+  /// True if a look-up is inside of its tensor, and a divisor is not one that traps, in all cases.
+  bool isDefined(ExprId id);
+  /// True if two expressions are equal in all cases: for all values of the indices that the unsharded program reads at.
+  bool areEqualInAllCases(ExprId a, ExprId b);
   /// An expression with products of sums as sums of products; std::nullopt if it becomes too long.
   std::optional<ExprId> expand(ExprId id);
   /// The constant that an expression is; null if it is none.
@@ -46,15 +59,26 @@ private:
     bool operator==(const Expr &) const = default;
   };
   ExprId get(Expr expr);
+  ExprId getOp(OperationName name, DictionaryAttr attributes, Type type, ArrayRef<ExprId> operands);
+  std::optional<int64_t> getInteger(ExprId id) const;
+  /// Calls `accept` with values of all integers below an expression of which few are possible, until one is not
+  /// accepted. False then, or if there are too many cases.
+  using Values = llvm::DenseMap<ExprId, ExprId>;
+  bool forEachCase(ArrayRef<ExprId> of, llvm::function_ref<bool(Values &)> accept);
+  /// An expression where some have values. Those that were computed are kept in `values`.
+  ExprId substitute(ExprId id, Values &values);
+  bool isDefined(const Expr &expr, Values &values);
   ExprId getNegated(ExprId id, Type type);
   std::optional<ExprId> expandProduct(const Expr &expr, ArrayRef<ExprId> factors);
   std::optional<ExprId> expandEach(const Expr &sum, llvm::function_ref<ExprId(ExprId)> get);
-  Attribute fold(Operation *op, DictionaryAttr attributes, Type type, ArrayRef<ExprId> operands) const;
+  Attribute fold(OperationName name, DictionaryAttr attributes, Type type, ArrayRef<ExprId> operands) const;
 
   std::deque<Expr> list;
   llvm::DenseMap<size_t, SmallVector<ExprId, 1>> ids;
   llvm::DenseMap<ExprId, std::optional<ExprId>> expanded;
-  size_t numExpanded = 0;
+  size_t numExpanded = 0, numSubstituted = 0;
+  /// Least and largest values of integers, where the unsharded program is defined.
+  std::map<ExprId, std::pair<int64_t, int64_t>> ranges;
 };
 
 } // namespace mlir::spmd::enumeration

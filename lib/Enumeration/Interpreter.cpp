@@ -1,6 +1,7 @@
 //===- Interpreter.cpp - Runs a program on numbers ------------------------===//
 
 #include "Interpreter.h"
+#include "shardkit/Dialect/SPMD/IR/ManualLayout.h"
 #include "shardkit/Layout/Owners.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,7 +35,7 @@ int64_t enumeration::getFlatIndex(ArrayRef<int64_t> index, ArrayRef<int64_t> sha
 
 Interpreter::Interpreter(Operation *module, const Mesh *mesh, bool isUnsharded, Domain &domain, int64_t maxNumbers)
     : domain(domain), module(module), meshes(module), mesh(mesh), devices(mesh ? mesh->numDevices() : 1),
-      isUnsharded(isUnsharded), left(maxNumbers) {}
+      isUnsharded(isUnsharded), maxNumbers(maxNumbers), left(maxNumbers) {}
 
 //===----------------------------------------------------------------------===//
 // Values
@@ -57,6 +58,11 @@ int64_t Interpreter::getInteger(unsigned device, OpFoldResult value) {
   if (!integer)
     fail("an index that data give");
   return integer.value_or(0);
+}
+
+Number Interpreter::getScalar(unsigned device, OpFoldResult value) const {
+  auto attr = dyn_cast<Attribute>(value);
+  return attr ? domain.getConstant(attr) : (*get(device, cast<Value>(value)))[0];
 }
 
 std::optional<int64_t> Interpreter::getCommon(Value value, ArrayRef<unsigned> on) {
@@ -85,6 +91,15 @@ std::optional<int64_t> Interpreter::getRank(unsigned device, const Mesh &other) 
   return std::nullopt;
 }
 
+std::optional<int64_t> Interpreter::getCoordinate(DeviceCoordinateOp op, unsigned device) const {
+  const Mesh *of = meshes.lookup(op.getMeshAttr());
+  std::optional<int64_t> rank = of ? getRank(device, *of) : std::nullopt;
+  std::optional<unsigned> axis = of ? of->findAxis(op.getAxis()) : std::nullopt;
+  if (!rank || !axis)
+    return std::nullopt;
+  return *rank / of->axisStride(*axis) % of->axes[*axis].size;
+}
+
 Numbers Interpreter::getUndefined(Type type, size_t count) {
   Numbers numbers{type, {}};
   for (size_t i = 0; i < count; ++i)
@@ -111,6 +126,13 @@ bool Interpreter::failUndefined(const Twine &reason) {
 bool Interpreter::addTrap(Number scalar, bool isCertain) {
   return domain.addTrap(scalar, isUnsharded, isCertain && numOpenBranches == 0) ||
          fail("a division or a look-up that the unsharded program does not do");
+}
+
+bool Interpreter::addBounds(Number index, int64_t min, int64_t max) {
+  if (std::optional<int64_t> known = domain.getInteger(index))
+    return (*known >= min && *known <= max) || failUndefined("an index outside of a tensor");
+  return domain.addBounds(index, min, max, isUnsharded, numOpenBranches == 0) ||
+         fail("an index that data give may be outside of a tensor");
 }
 
 bool Interpreter::spend(int64_t count) {
@@ -305,7 +327,10 @@ private:
   /// The numbers of the devices at an index of the operand, combined.
   std::optional<Number> combine(int64_t owner, ArrayRef<int64_t> at);
   /// What is added to the index of a dim at run time.
-  int64_t getAdded(unsigned device, unsigned dim);
+  Number getAdded(unsigned device, unsigned dim);
+  /// The element at indices of which data give some; `known` has those of the other dims.
+  std::optional<Number> lookUp(ArrayRef<std::optional<int64_t>> known, ArrayRef<Number> indices, int64_t home,
+                               Type type);
 
   CollectiveOpInterface op;
   Interpreter &program;
@@ -326,15 +351,15 @@ bool CollectiveRun::readRanks() {
   return true;
 }
 
-int64_t CollectiveRun::getAdded(unsigned device, unsigned dim) {
+Number CollectiveRun::getAdded(unsigned device, unsigned dim) {
   auto halo = dyn_cast<HaloExchangeOp>(*op.getOperation());
-  int64_t added = 0;
+  Number added = program.domain.getIndex(op->getContext(), 0);
   unsigned next = 0;
   for (auto [d, offset] :
        halo ? llvm::zip(halo.getDims(), halo.getOffsets()) : llvm::zip(ArrayRef<int64_t>(), ArrayRef<int64_t>()))
     if (ShapedType::isDynamic(offset)) {
       Value value = halo.getDynamicOffsets()[next++];
-      added = d == dim ? program.getInteger(device, value) : added;
+      added = d == dim ? program.getScalar(device, value) : added;
     }
   return added;
 }
@@ -353,26 +378,59 @@ std::optional<Number> CollectiveRun::combine(int64_t owner, ArrayRef<int64_t> at
   return sum;
 }
 
+std::optional<Number> CollectiveRun::lookUp(ArrayRef<std::optional<int64_t>> known, ArrayRef<Number> indices,
+                                            int64_t home, Type type) {
+  SmallVector<int64_t> shape;
+  for (auto [d, own] : llvm::enumerate(known)) {
+    // Zero is around what it moves, which no look-up gives.
+    if (!own && !program.addBounds(indices[d], 0, from.shape[d] - 1))
+      return std::nullopt;
+    shape.push_back(own ? 1 : from.shape[d]);
+  }
+  Numbers elements{type, {}};
+  bool isKnown = true;
+  forEachIndex(shape, [&](ArrayRef<int64_t> index) {
+    Index at;
+    int64_t owner = home;
+    for (auto [d, i] : llvm::enumerate(index))
+      at.push_back(locate(from, d, known[d].value_or(i), owner));
+    std::optional<Number> element = combine(owner, at);
+    isKnown &= element.has_value();
+    elements.list.push_back(element.value_or(Number{.integer = 0}));
+  });
+  if (!isKnown)
+    return std::nullopt;
+  if (elements.list.size() == 1)
+    return elements[0];
+  SmallVector<Number> at(indices);
+  for (auto [index, own] : llvm::zip_equal(at, known))
+    index = own ? program.domain.getIndex(type.getContext(), 0) : index;
+  return program.domain.lookUp(elements, shape, at);
+}
+
 std::optional<Numbers> CollectiveRun::move(unsigned device) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   int64_t rank = *program.getRank(device, *toMesh), home = *program.getRank(device, *fromMesh);
-  SmallVector<int64_t> added;
+  SmallVector<Number> added;
   for (unsigned d = 0; d < type.getRank(); ++d)
     added.push_back(getAdded(device, d));
+  Domain &domain = program.domain;
+  MLIRContext *context = type.getContext();
   Numbers moved{type.getElementType(), {}};
   Number zero = program.domain.getConstant(Builder(type.getContext()).getZeroAttr(type.getElementType()));
   bool isKnown = true;
   forEachIndex(type.getShape(), [&](ArrayRef<int64_t> index) {
-    Index at;
-    int64_t owner = home;
+    SmallVector<std::optional<int64_t>> known;
+    SmallVector<Number> indices;
     bool isInside = true;
     for (auto [d, i] : llvm::enumerate(index)) {
-      int64_t own = getOwnIndex(to, d, rank, i) + added[d];
-      isInside = isInside && own >= 0 && own < from.shape[d];
-      at.push_back(isInside ? locate(from, d, own, owner) : 0);
+      indices.push_back(domain.combine("arith.addi", IndexType::get(context), added[d],
+                                       domain.getIndex(context, getOwnIndex(to, d, rank, i))));
+      std::optional<int64_t> &own = known.emplace_back(domain.getInteger(indices.back()));
+      isInside = isInside && (!own || (*own >= 0 && *own < from.shape[d]));
     }
     // Zero is around what it moves.
-    std::optional<Number> number = isInside ? combine(owner, at) : std::optional(zero);
+    std::optional<Number> number = isInside ? lookUp(known, indices, home, moved.type) : std::optional(zero);
     isKnown &= number.has_value();
     moved.list.push_back(number.value_or(zero));
   });
@@ -409,18 +467,12 @@ bool Interpreter::runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on)
 // Manual computations
 //===----------------------------------------------------------------------===//
 
-std::optional<Layout> Interpreter::getManualLayout(ManualComputationOp op, ShardingAttr attr, Type global) {
+std::optional<Layout> Interpreter::readManualLayout(ManualComputationOp op, ShardingAttr attr, Type global) {
   FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return op.emitError(); });
   auto type = dyn_cast<RankedTensorType>(global);
   if (failed(read) || !type || !type.hasStaticShape())
     return std::nullopt;
-  Sharding sharding = read->sharding;
-  sharding.replicated.clear();
-  for (DimSharding &dim : sharding.dims)
-    llvm::erase_if(dim.entries, [&](const DimEntry &entry) {
-      return entry.axis < int64_t(read->mesh->axes.size()) && !op.isManualAxis(read->mesh->axes[entry.axis].name);
-    });
-  Layout layout = Layout::get(sharding, *read->mesh, type.getShape());
+  Layout layout = getManualLayout(op, read->sharding, *read->mesh, type.getShape());
   return layout.partial.empty() && layout.uneven.empty() ? std::optional(layout) : std::nullopt;
 }
 
@@ -443,7 +495,7 @@ bool Interpreter::runManual(ManualComputationOp op, ArrayRef<unsigned> on) {
   };
   Block &body = op.getBody().front();
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    std::optional<Layout> layout = getManualLayout(op, op.getInSharding(i), input.getType());
+    std::optional<Layout> layout = readManualLayout(op, op.getInSharding(i), input.getType());
     if (!layout)
       return fail("a manual computation of uneven shards");
     move(body.getArgument(i), layout->localShape(), getElementTypeOrSelf(input.getType()),
@@ -458,7 +510,7 @@ bool Interpreter::runManual(ManualComputationOp op, ArrayRef<unsigned> on) {
     return false;
   for (auto [i, result] : llvm::enumerate(op.getResults())) {
     Value yielded = body.getTerminator()->getOperand(i);
-    std::optional<Layout> layout = getManualLayout(op, op.getOutSharding(i), result.getType());
+    std::optional<Layout> layout = readManualLayout(op, op.getOutSharding(i), result.getType());
     if (!layout)
       return fail("a manual computation of uneven shards");
     Index local(layout->localShape());

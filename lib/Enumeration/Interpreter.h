@@ -46,8 +46,11 @@ public:
   Column get(unsigned device, Value value) const;
   /// Fails if the integer is not known.
   int64_t getInteger(unsigned device, OpFoldResult value);
+  Number getScalar(unsigned device, OpFoldResult value) const;
   /// The rank of a device on a mesh; std::nullopt if the mesh does not have it.
   std::optional<int64_t> getRank(unsigned device, const Mesh &mesh) const;
+
+  std::optional<int64_t> getCoordinate(DeviceCoordinateOp op, unsigned device) const;
 
   Numbers getUndefined(Type type, size_t count);
   Column getIndexColumn(int64_t index);
@@ -56,8 +59,11 @@ public:
   bool failUndefined(const Twine &reason);
   /// Counts computed numbers. False beyond those that may be.
   bool spend(int64_t count);
+  int64_t getNumComputed() const { return maxNumbers - left; }
   /// Notes that a scalar is computed that some operands make undefined.
   bool addTrap(Number scalar, bool isCertain);
+  /// Notes that the program is undefined where an index is not in [min, max].
+  bool addBounds(Number index, int64_t min, int64_t max);
 
   Domain &domain;
   std::string why;
@@ -76,7 +82,7 @@ private:
   bool runCollective(CollectiveOpInterface op, ArrayRef<unsigned> on);
   /// Each device has the part of its coordinates along the manual axes.
   bool runManual(ManualComputationOp op, ArrayRef<unsigned> on);
-  std::optional<Layout> getManualLayout(ManualComputationOp op, ShardingAttr attr, Type global);
+  std::optional<Layout> readManualLayout(ManualComputationOp op, ShardingAttr attr, Type global);
   void copy(ValueRange from, ValueRange to, ArrayRef<unsigned> on);
   /// An integer that all devices have; std::nullopt if they differ.
   std::optional<int64_t> getCommon(Value value, ArrayRef<unsigned> on);
@@ -87,7 +93,7 @@ private:
   std::optional<Tensor> computeConstant(Attribute value, Type type);
   std::optional<Tensor> computeTensor(Operation &op, unsigned device);
   std::optional<Tensor> computeSlice(tensor::ExtractSliceOp op, unsigned device);
-  Tensor computeInsert(tensor::InsertSliceOp op, unsigned device);
+  std::optional<Tensor> computeInsert(tensor::InsertSliceOp op, unsigned device);
   std::optional<Tensor> computePad(tensor::PadOp op, unsigned device);
   Tensor computeConcat(tensor::ConcatOp op, unsigned device);
   /// The value that a block yields at each index of a shape; its arguments are the indices.
@@ -100,7 +106,7 @@ private:
   std::vector<llvm::DenseMap<Value, Tensor>> devices;
   bool isUnsharded;
   unsigned numOpenBranches = 0; ///< those around an op whose condition is not known
-  int64_t left;
+  int64_t maxNumbers, left;
 };
 
 /// Runs a body in all iterations of parallel loops at once, on one device.

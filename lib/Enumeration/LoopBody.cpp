@@ -84,6 +84,11 @@ bool LoopBody::run(Operation &op) {
     set(index, std::make_shared<Numbers>(std::move(indices)));
     return true;
   }
+  if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
+    std::optional<int64_t> known = program.getCoordinate(coordinate, device);
+    set(coordinate, program.getIndexColumn(known.value_or(0)));
+    return known || program.fail("a coordinate on other devices");
+  }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return runExtract(extract);
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && op.getNumResults())
@@ -101,7 +106,7 @@ bool LoopBody::run(Operation &op) {
   std::optional<Numbers> result = domain.compute(&op, numbers);
   if (!result)
     return program.fail(op.getName().getStringRef() + " in a body is not computed");
-  if (proof::isIntegerDivision(&op))
+  if (proof::isIntegerDivision(op.getName()))
     for (size_t i = 0; i < result->list.size(); ++i)
       if (isTaken(i) != No && !program.addTrap(result->list[i], isTaken(i) == Yes))
         return false;
@@ -191,12 +196,12 @@ std::optional<Number> LoopBody::readElement(const Tensor &tensor, ArrayRef<Colum
   }
   if (isKnown && isInside)
     return (*tensor.numbers)[getFlatIndex(at, tensor.shape)];
-  if (isTaken(i) == No || (isKnown && program.failUndefined("a read outside of a tensor")))
+  if (isTaken(i) == No || (!isInside && program.failUndefined("a read outside of a tensor")))
     return domain.getUndefined(tensor.numbers->type);
-  if (isKnown)
+  if (!isInside)
     return std::nullopt;
   int64_t count = ShapedType::getNumElements(tensor.shape);
-  std::optional<Number> found = domain.lookUp(*tensor.numbers, count, scalars);
+  std::optional<Number> found = domain.lookUp(*tensor.numbers, tensor.shape, scalars);
   if (!found)
     program.fail("a look-up in a large tensor");
   return found && program.spend(count) && program.addTrap(*found, isTaken(i) == Yes) ? found : std::nullopt;

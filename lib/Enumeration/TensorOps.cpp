@@ -100,14 +100,6 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
       return std::nullopt;
     return ofScalar(getIndexColumn(sizes[d]));
   }
-  if (auto coordinate = dyn_cast<DeviceCoordinateOp>(op)) {
-    const Mesh *of = meshes.lookup(coordinate.getMeshAttr());
-    std::optional<int64_t> rank = of ? getRank(device, *of) : std::nullopt;
-    std::optional<unsigned> axis = of ? of->findAxis(coordinate.getAxis()) : std::nullopt;
-    if (!rank || !axis)
-      return std::nullopt;
-    return ofScalar(getIndexColumn(*rank / of->axisStride(*axis) % of->axes[*axis].size));
-  }
   // What computes element by element: the dims do not count.
   if (op.getNumRegions() || (tensor && !op.hasTrait<OpTrait::Elementwise>()))
     return std::nullopt;
@@ -119,16 +111,12 @@ std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsig
   const Tensor source = *find(device, op.getSource());
   Type type = source.numbers->type, indexType = IndexType::get(op.getContext());
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  auto getScalar = [&](OpFoldResult value) {
-    auto attr = dyn_cast<Attribute>(value);
-    return attr ? domain.getConstant(attr) : (*get(device, cast<Value>(value)))[0];
-  };
   bool isRead = true;
   Tensor result = build(op.getType().getShape(), type, [&](ArrayRef<int64_t> index) {
     SmallVector<Column> from;
     unsigned next = 0;
     for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
-      Number at = getScalar(offset);
+      Number at = getScalar(device, offset);
       if (!dropped[d])
         at = domain.combine("arith.addi", indexType, at,
                             domain.getIndex(op.getContext(), index[next++] * getInteger(device, step)));
@@ -141,24 +129,48 @@ std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsig
   return isRead ? std::optional(result) : std::nullopt;
 }
 
-Tensor Interpreter::computeInsert(tensor::InsertSliceOp op, unsigned device) {
-  const Tensor &source = *find(device, op.getSource()), &dest = *find(device, op.getDest());
+/// Where data give an offset, an element is selected among those that may be written there.
+std::optional<Tensor> Interpreter::computeInsert(tensor::InsertSliceOp op, unsigned device) {
+  const Tensor source = *find(device, op.getSource()), dest = *find(device, op.getDest());
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  SmallVector<int64_t> offsets, steps;
-  for (auto [offset, step] : llvm::zip_equal(op.getMixedOffsets(), op.getMixedStrides())) {
-    offsets.push_back(getInteger(device, offset));
+  SmallVector<Number> offsets;
+  SmallVector<std::optional<int64_t>> known;
+  SmallVector<int64_t> steps, choices; // per dim, the elements of the source that may be at an index
+  unsigned next = 0;
+  for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    offsets.push_back(getScalar(device, offset));
     steps.push_back(getInteger(device, step));
+    int64_t size = dropped[d] ? 1 : source.shape[next++];
+    known.push_back(domain.getInteger(offsets.back()));
+    choices.push_back(known.back() ? 1 : size);
+    if (size > 0 && !addBounds(offsets.back(), 0, dest.shape[d] - 1 - (size - 1) * steps.back()))
+      return std::nullopt;
   }
+  if (!spend(ShapedType::getNumElements(choices) * ShapedType::getNumElements(dest.shape)))
+    return std::nullopt;
   return build(dest.shape, dest.numbers->type, [&](ArrayRef<int64_t> index) {
-    Index from;
-    bool isWritten = true;
-    for (auto [d, i] : llvm::enumerate(index)) {
-      int64_t distance = i - offsets[d];
-      isWritten &= distance % steps[d] == 0 && (!dropped[d] || distance == 0);
-      if (!dropped[d])
-        from.push_back(distance / steps[d]);
-    }
-    return isWritten && isInside(from, source.shape) ? at(source, from) : at(dest, index);
+    Number element = at(dest, index);
+    forEachIndex(choices, [&](ArrayRef<int64_t> choice) {
+      Index from;
+      std::optional<Number> condition;
+      for (auto [d, i] : llvm::enumerate(index)) {
+        int64_t distance = known[d] ? i - *known[d] : choice[d] * steps[d];
+        if (distance % steps[d] != 0 || (dropped[d] && distance != 0))
+          return;
+        if (!dropped[d])
+          from.push_back(distance / steps[d]);
+        if (known[d])
+          continue;
+        Number isHere = domain.isEqual(offsets[d], i - distance, op.getContext());
+        condition =
+            condition ? domain.combine("arith.andi", IntegerType::get(op.getContext(), 1), *condition, isHere) : isHere;
+      }
+      if (!isInside(from, source.shape))
+        return;
+      Number written = at(source, from);
+      element = condition ? domain.select(*condition, written, element, dest.numbers->type) : written;
+    });
+    return element;
   });
 }
 

@@ -16,9 +16,13 @@ using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 using TermKind = Term::Kind;
 
-bool proof::isIntegerDivision(Operation *op) {
-  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-             arith::FloorDivSIOp>(op);
+template <typename... Ops> static bool isOneOf(OperationName op) {
+  return ((op.getTypeID() == TypeID::get<Ops>()) || ...);
+}
+
+bool proof::isIntegerDivision(OperationName op) {
+  return isOneOf<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
+                 arith::FloorDivSIOp>(op);
 }
 
 TermId BodyReader::get(Value value) {
@@ -276,7 +280,7 @@ void BodyReader::read(Operation &op) {
   }
   if (std::optional<TermId> term = readIndexOp(op))
     return set(*term);
-  if (isIntegerDivision(&op))
+  if (isIntegerDivision(op.getName()))
     traps.push_back({&op, guards, {get(op.getOperand(1))}});
   bool isPure = op.getNumRegions() == 0 && isMemoryEffectFree(&op) && op.getNumResults() > 0 &&
                 llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<ShapedType>(type); });

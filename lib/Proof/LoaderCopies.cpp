@@ -6,6 +6,9 @@
 //
 //   operand 3x10 of w: 6x10, x = 2      operand[i, j] = w[3 x + i, j]
 //
+// Copies that are not one box have no such form. In a small program they are a table of the element that each device
+// gets.
+//
 //===----------------------------------------------------------------------===//
 
 #include "LoadingFunctions.h"
@@ -24,6 +27,9 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::proof;
 
+/// Numbers in the tables of an operand.
+static constexpr int64_t kMaxTable = 1 << 18;
+
 namespace {
 /// Where an element of an operand comes from: indices of the stored tensor, which hold where all of `inside` are in
 /// [0, size).
@@ -38,10 +44,14 @@ public:
   OperandWriter(OpBuilder &b, Location loc, const ArgumentLayout &layout, ValueRange stored)
       : b(b), loc(loc), layout(layout), stored(stored) {}
 
-  /// Null if the copies are not one box of all elements.
+  /// Null if the copies are not one box of all elements, and too many for tables.
   Value write(const ElementwiseLoad::Operand &operand, RankedTensorType type);
 
 private:
+  Value writeBox(const CopyPiece &piece, RankedTensorType type);
+  /// Elements of `before`, with those that a piece copies, by a table.
+  Value writeTable(const CopyPiece &piece, RankedTensorType type, Value before);
+  bool isRead(const CopyPiece &piece) const { return piece.source == kNumbersSource || piece.source < stored.size(); }
   Value writeIndex(OpBuilder &body, const IndexForm &form);
   Value writeRank(OpBuilder &body, const RankDigit &digit);
   Value writeConstant(OpBuilder &body, int64_t number) { return arith::ConstantIndexOp::create(body, loc, number); }
@@ -179,13 +189,109 @@ Value OperandWriter::writeIndex(OpBuilder &body, const IndexForm &form) {
   return sum;
 }
 
+/// Where in the source each element of the result comes from on a device; -1 if the piece does not have it.
+static void fillTable(const CopyPiece &piece, int64_t rank, MutableArrayRef<int64_t> table) {
+  auto getDigit = [&](int64_t stride, int64_t size) { return rank / stride % size; };
+  int64_t begin = piece.from;
+  for (auto [stride, size, step] : piece.offset)
+    begin += getDigit(stride, size) * step;
+  int64_t count = 1;
+  for (auto [size, from, to] : piece.loops)
+    count *= size;
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t rest = n, at = begin, target = piece.to;
+    bool isInside = true;
+    for (auto [l, loop] : llvm::enumerate(piece.loops)) {
+      auto [size, from, to] = loop;
+      int64_t index = rest % size;
+      rest /= size;
+      target += index * to;
+      for (const CopyPiece::Chunk &chunk : piece.chunks) {
+        if (chunk.loop != l)
+          continue;
+        index -= chunk.begin;
+        int64_t step = size;
+        for (const RankDigit &digit : llvm::reverse(chunk.ranks)) {
+          index += getDigit(digit.stride, digit.size) * step;
+          step *= digit.size;
+        }
+        isInside &= index >= 0 && index < chunk.size;
+      }
+      at += index * from;
+    }
+    if (isInside)
+      table[target] = at;
+  }
+}
+
+Value OperandWriter::writeTable(const CopyPiece &piece, RankedTensorType type, Value before) {
+  int64_t numRanks = layout.mesh ? layout.mesh->numDevices() : 1, count = type.getNumElements();
+  std::vector<int64_t> numbers(numRanks * count, -1);
+  for (int64_t rank = 0; rank < numRanks; ++rank)
+    fillTable(piece, rank, MutableArrayRef(numbers).slice(rank * count, count));
+  Value number = numRanks == 1 ? writeConstant(b, 0) : writeRank(b, {1, numRanks});
+  if (!number)
+    return {};
+  SmallVector<int64_t> shape{numRanks};
+  llvm::append_range(shape, type.getShape());
+  Value table = arith::ConstantOp::create(
+      b, loc, DenseIntElementsAttr::get(RankedTensorType::get(shape, b.getIndexType()), numbers));
+  Value source;
+  if (piece.source != kNumbersSource) {
+    source = stored[piece.source];
+    auto stored = cast<RankedTensorType>(source.getType());
+    if (stored.getRank() != 1) {
+      auto flat = RankedTensorType::get({stored.getNumElements()}, stored.getElementType());
+      SmallVector<ReassociationIndices> all;
+      if (stored.getRank())
+        all.push_back(llvm::to_vector(llvm::seq<int64_t>(0, stored.getRank())));
+      source = stored.getRank() ? Value(tensor::CollapseShapeOp::create(b, loc, flat, source, all))
+                                : Value(tensor::ExpandShapeOp::create(b, loc, flat, source, all));
+    }
+  }
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      b, loc, TypeRange{type}, ValueRange(), ValueRange{before}, {b.getMultiDimIdentityMap(type.getRank())}, iterators,
+      [&](OpBuilder &body, Location, ValueRange arguments) {
+        SmallVector<Value> indices{number};
+        for (int64_t d = 0; d < type.getRank(); ++d)
+          indices.push_back(linalg::IndexOp::create(body, loc, d));
+        Value at = tensor::ExtractOp::create(body, loc, table, indices);
+        Value isCopied = arith::CmpIOp::create(body, loc, arith::CmpIPredicate::sge, at, writeConstant(body, 0));
+        auto branch = scf::IfOp::create(
+            body, loc, isCopied,
+            [&](OpBuilder &inside, Location) {
+              Value element = source ? Value(tensor::ExtractOp::create(inside, loc, source, at))
+                              : type.getElementType().isIndex()
+                                  ? at
+                                  : Value(arith::IndexCastOp::create(inside, loc, type.getElementType(), at));
+              scf::YieldOp::create(inside, loc, element);
+            },
+            [&](OpBuilder &outside, Location) { scf::YieldOp::create(outside, loc, arguments.back()); });
+        linalg::YieldOp::create(body, loc, branch.getResult(0));
+      });
+  return generic.getResult(0);
+}
+
 Value OperandWriter::write(const ElementwiseLoad::Operand &operand, RankedTensorType type) {
-  if (operand.pieces.size() != 1 || operand.type != type.getElementType())
+  if (operand.type != type.getElementType() ||
+      !llvm::all_of(operand.pieces, [&](const CopyPiece &piece) { return isRead(piece); }))
     return {};
-  const CopyPiece &piece = operand.pieces.front();
+  if (operand.pieces.size() == 1)
+    if (Value box = writeBox(operand.pieces.front(), type))
+      return box;
+  int64_t numRanks = layout.mesh ? layout.mesh->numDevices() : 1;
+  if (type.getNumElements() * numRanks * int64_t(operand.pieces.size()) > kMaxTable)
+    return {};
+  // What the loader leaves alone is not known.
+  Value value = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
+  for (const CopyPiece &piece : operand.pieces)
+    value = value ? writeTable(piece, type, value) : Value();
+  return value;
+}
+
+Value OperandWriter::writeBox(const CopyPiece &piece, RankedTensorType type) {
   bool isNumber = piece.source == kNumbersSource;
-  if (!isNumber && piece.source >= stored.size())
-    return {};
   // Numbers are those of one dim without end.
   SmallVector<int64_t> shape{kFirstUnknownSize - 1};
   if (!isNumber)
@@ -252,15 +358,16 @@ static bool writeOperands(func::FuncOp shard, func::FuncOp load, const ArgumentL
   unsigned numOperands = shard.getNumArguments();
   for (Type type : load.getArgumentTypes())
     body.addArgument(type, shard.getLoc());
-  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  Operation *first = &body.front();
+  OpBuilder b(first);
   OperandWriter writer(b, shard.getLoc(), layout, body.getArguments().drop_front(numOperands));
   SmallVector<Value> operands;
   for (auto [operand, type] : llvm::zip_equal(copies->getOperands(), shard.getArgumentTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     operands.push_back(tensor ? writer.write(operand, tensor) : Value());
     if (!operands.back()) {
-      for (Value written : llvm::drop_end(operands))
-        written.getDefiningOp()->erase();
+      while (first->getPrevNode())
+        first->getPrevNode()->erase();
       body.eraseArguments(numOperands, load.getNumArguments());
       return false;
     }

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LocalValues.h"
-#include "shardkit/Dialect/SPMD/IR/SPMD.h"
+#include "shardkit/Dialect/SPMD/IR/ManualLayout.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -39,13 +39,7 @@ static std::optional<SmallVector<IndexForm, 4>> getManualForms(ManualComputation
   FailureOr<ShardingOnMesh> read = meshes.read(attr, [&] { return op.emitError(); });
   if (failed(read))
     return std::nullopt;
-  Sharding sharding = read->sharding;
-  sharding.replicated.clear();
-  for (DimSharding &dim : sharding.dims)
-    llvm::erase_if(dim.entries, [&](const DimEntry &entry) {
-      return entry.axis < int64_t(read->mesh->axes.size()) && !op.isManualAxis(read->mesh->axes[entry.axis].name);
-    });
-  Layout layout = Layout::get(sharding, *read->mesh, global.getShape());
+  Layout layout = getManualLayout(op, read->sharding, *read->mesh, global.getShape());
   bool isModelled = layout.uneven.empty() && orders.translate(layout, *read->mesh);
   return isModelled ? std::optional(getIndexForms(layout)) : std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "shardkit/Proof/Normalize.h"
 #include "LoadingFunctions.h"
 #include "SequentialLoops.h"
+#include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
@@ -100,6 +101,7 @@ void proof::getNormalFormDialects(DialectRegistry &registry) {
 SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
   SmallVector<std::string> done{"inline", "canonicalize", "cse"};
   writeLoaderCopies(local);
+  makeDroppedDimsExplicit(global);
   runIfPossible(global, [](PassManager &passes) {
     passes.addPass(createInlinerPass());
     passes.addNestedPass<func::FuncOp>(createCanonicalizerPass());

@@ -279,7 +279,7 @@ std::optional<Structured> Reader::readElementwise(Operation *op) {
     setLoops(result.arguments.back());
   }
   result.numInputs = result.arguments.size();
-  if (isIntegerDivision(op))
+  if (isIntegerDivision(op->getName()))
     result.traps.push_back({op, {}, {operands[1]}});
   if (isa<arith::SelectOp>(op))
     result.terms.push_back(terms.getSelect(operands[0], operands[1], operands[2]));

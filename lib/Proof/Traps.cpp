@@ -143,7 +143,7 @@ static bool isDivisor(const Term &term) {
 }
 
 bool proof::isHarmless(const Trap &trap, const TermTable &terms) {
-  if (isIntegerDivision(trap.op))
+  if (isIntegerDivision(trap.op->getName()))
     return isDivisor(terms[trap.operands[0]]);
   if (trap.staysInside)
     return true;
@@ -207,7 +207,7 @@ static bool mayTrap(const Trap &trap, TermFrame &frame, TermTable &terms) {
   });
   if (!runs)
     return false;
-  if (isIntegerDivision(trap.op))
+  if (isIntegerDivision(trap.op->getName()))
     return !isDivisor(terms[frame.convert(trap.operands[0], terms)]);
   return llvm::any_of(llvm::zip_equal(trap.operands, trap.sizes), [&](auto pair) {
     auto [operand, size] = pair;

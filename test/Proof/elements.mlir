@@ -9,6 +9,13 @@
 // RULES: @added: not decided
 // RULES: @doubled: not decided
 // RULES: @branch: not decided
+// RULES: @row: not decided
+// RULES: @row_wrong: not decided
+// RULES: @row_beyond: not decided
+// RULES: @written: not decided
+// RULES: @written_wrong: not decided
+// RULES: @written_beyond: not decided
+// RULES: @subtracted: not decided
 // RULES: @divided: not decided
 
 //--- global.mlir
@@ -59,6 +66,63 @@ func.func @divided(%a: tensor<2xi32>, %b: tensor<2xi32>, %if: tensor<2xi1>) -> t
       linalg.yield %1 : i32
     }
   return %0 : tensor<2xi32>
+}
+
+func.func @row(%a: tensor<6x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %r = tensor.extract_slice %a[%k, 0] [1, 2] [1, 1] : tensor<6x2xi32> to tensor<1x2xi32>
+  return %r : tensor<1x2xi32>
+}
+func.func @row_wrong(%a: tensor<6x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %r = tensor.extract_slice %a[%k, 0] [1, 2] [1, 1] : tensor<6x2xi32> to tensor<1x2xi32>
+  return %r : tensor<1x2xi32>
+}
+func.func @row_beyond(%a: tensor<6x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %r = tensor.extract_slice %a[%k, 0] [1, 2] [1, 1] : tensor<6x2xi32> to tensor<1x2xi32>
+  return %r : tensor<1x2xi32>
+}
+func.func @written(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %r = tensor.insert_slice %b into %a[%k] [3] [1] : tensor<3xi32> into tensor<5xi32>
+  return %r : tensor<5xi32>
+}
+func.func @written_wrong(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %r = tensor.insert_slice %b into %a[%k] [3] [1] : tensor<3xi32> into tensor<5xi32>
+  return %r : tensor<5xi32>
+}
+func.func @written_beyond(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %c2 = arith.constant 2 : index
+  %isFew = arith.cmpi slt, %k, %c2 : index
+  %r = scf.if %isFew -> tensor<5xi32> {
+    %w = tensor.insert_slice %b into %a[%k] [3] [1] : tensor<3xi32> into tensor<5xi32>
+    scf.yield %w : tensor<5xi32>
+  } else {
+    scf.yield %a : tensor<5xi32>
+  }
+  return %r : tensor<5xi32>
+}
+func.func @subtracted(%a: tensor<4xi32>, %b: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<4xi32>, tensor<i32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%x: i32, %y: i32, %o: i32):
+    %c3 = arith.constant 3 : i32
+    %c7 = arith.constant 7 : i32
+    %1 = arith.subi %x, %y : i32
+    %2 = arith.muli %1, %c3 : i32
+    %3 = arith.addi %2, %c7 : i32
+    linalg.yield %3 : i32
+  } -> tensor<4xi32>
+  return %0 : tensor<4xi32>
 }
 
 //--- local.mlir
@@ -140,6 +204,131 @@ func.func @branch(%a: tensor<2xf32>, %if: i1) -> tensor<2xf32> {
     tensor.yield %s : f32
   } : tensor<2xf32>
   return %0 : tensor<2xf32>
+}
+// A row at an index that data give: each device has three of the six that it may be.
+// CHECK: @row: proven
+// CHECK: element that is the same expression for each value of its indices
+func.func @row(%a: tensor<3x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %x = spmd.device_coordinate @m "x" : index
+  %own = tensor.generate {
+  ^bb0(%n: index, %j: index):
+    %c0 = arith.constant 0 : index
+    %last = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
+    %zero = arith.constant 0 : i32
+    %begin = arith.muli %x, %c3 : index
+    %at = arith.subi %k, %begin : index
+    %low = arith.maxsi %at, %c0 : index
+    %in = arith.minsi %low, %last : index
+    %isOwn = arith.cmpi eq, %in, %at : index
+    %v = tensor.extract %a[%in, %j] : tensor<3x2xi32>
+    %r = arith.select %isOwn, %v, %zero : i32
+    tensor.yield %r : i32
+  } : tensor<1x2xi32>
+  %sum = spmd.all_reduce %own sum <@m, {"x"}> : tensor<1x2xi32>
+  return %sum : tensor<1x2xi32>
+}
+// The last row of each device is that of no index.
+// CHECK: @row_wrong: refused
+func.func @row_wrong(%a: tensor<3x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %x = spmd.device_coordinate @m "x" : index
+  %own = tensor.generate {
+  ^bb0(%n: index, %j: index):
+    %c0 = arith.constant 0 : index
+    %last = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %zero = arith.constant 0 : i32
+    %begin = arith.muli %x, %c3 : index
+    %at = arith.subi %k, %begin : index
+    %low = arith.maxsi %at, %c0 : index
+    %in = arith.minsi %low, %last : index
+    %isOwn = arith.cmpi eq, %in, %at : index
+    %v = tensor.extract %a[%in, %j] : tensor<3x2xi32>
+    %r = arith.select %isOwn, %v, %zero : i32
+    tensor.yield %r : i32
+  } : tensor<1x2xi32>
+  %sum = spmd.all_reduce %own sum <@m, {"x"}> : tensor<1x2xi32>
+  return %sum : tensor<1x2xi32>
+}
+// Right numbers, but a device reads beyond its rows where it does not have the row.
+// CHECK: @row_beyond: not decided
+func.func @row_beyond(%a: tensor<3x2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %i: tensor<i32>) -> tensor<1x2xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %x = spmd.device_coordinate @m "x" : index
+  %own = tensor.generate {
+  ^bb0(%n: index, %j: index):
+    %c3 = arith.constant 3 : index
+    %zero = arith.constant 0 : i32
+    %begin = arith.muli %x, %c3 : index
+    %at = arith.subi %k, %begin : index
+    %isOwn = arith.cmpi ult, %at, %c3 : index
+    %v = tensor.extract %a[%at, %j] : tensor<3x2xi32>
+    %r = arith.select %isOwn, %v, %zero : i32
+    tensor.yield %r : i32
+  } : tensor<1x2xi32>
+  %sum = spmd.all_reduce %own sum <@m, {"x"}> : tensor<1x2xi32>
+  return %sum : tensor<1x2xi32>
+}
+// Three elements are written at an index that data give: one after the other.
+// CHECK: @written: proven
+func.func @written(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %c1 = arith.constant 1 : index
+  %next = arith.addi %k, %c1 : index
+  %b0 = tensor.extract_slice %b[0] [1] [1] : tensor<3xi32> to tensor<1xi32>
+  %b1 = tensor.extract_slice %b[1] [2] [1] : tensor<3xi32> to tensor<2xi32>
+  %0 = tensor.insert_slice %b1 into %a[%next] [2] [1] : tensor<2xi32> into tensor<5xi32>
+  %1 = tensor.insert_slice %b0 into %0[%k] [1] [1] : tensor<1xi32> into tensor<5xi32>
+  return %1 : tensor<5xi32>
+}
+// The first of them over the second.
+// CHECK: @written_wrong: refused
+func.func @written_wrong(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %c1 = arith.constant 1 : index
+  %next = arith.addi %k, %c1 : index
+  %b0 = tensor.extract_slice %b[0] [1] [1] : tensor<3xi32> to tensor<1xi32>
+  %b1 = tensor.extract_slice %b[1] [2] [1] : tensor<3xi32> to tensor<2xi32>
+  %0 = tensor.insert_slice %b1 into %a[%next] [2] [1] : tensor<2xi32> into tensor<5xi32>
+  %1 = tensor.insert_slice %b0 into %0[%next] [1] [1] : tensor<1xi32> into tensor<5xi32>
+  return %1 : tensor<5xi32>
+}
+// The unsharded program writes only where the index is less than two, so that it may be beyond the tensor here.
+// CHECK: @written_beyond: not decided
+func.func @written_beyond(%a: tensor<5xi32>, %b: tensor<3xi32>, %i: tensor<i32>) -> tensor<5xi32> {
+  %e = tensor.extract %i[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %c2 = arith.constant 2 : index
+  %isFew = arith.cmpi slt, %k, %c2 : index
+  %w = tensor.insert_slice %b into %a[%k] [3] [1] : tensor<3xi32> into tensor<5xi32>
+  %r = arith.select %isFew, %w, %a : tensor<5xi32>
+  return %r : tensor<5xi32>
+}
+// Integers: what is subtracted is a term of the sum, and constants are one.
+// CHECK: @subtracted: proven
+func.func @subtracted(%a: tensor<4xi32>, %b: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.empty() : tensor<4xi32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a, %b : tensor<4xi32>, tensor<i32>) outs(%e : tensor<4xi32>) {
+  ^bb0(%x: i32, %y: i32, %o: i32):
+    %c3 = arith.constant 3 : i32
+    %c2 = arith.constant 2 : i32
+    %c5 = arith.constant 5 : i32
+    %1 = arith.addi %x, %c2 : i32
+    %2 = arith.muli %1, %c3 : i32
+    %3 = arith.muli %y, %c3 : i32
+    %4 = arith.subi %2, %3 : i32
+    %c1 = arith.constant 1 : i32
+    %5 = arith.addi %4, %c1 : i32
+    linalg.yield %5 : i32
+  } -> tensor<4xi32>
+  return %0 : tensor<4xi32>
 }
 // A division that the unsharded program does under a condition may trap without it.
 // CHECK: @divided: not decided

@@ -3,6 +3,8 @@
 // RUN: shard-opt %t/global.mlir --spmd-default-pipeline -o %t/made.mlir
 // RUN: shard-prove %t/global.mlir %t/made.mlir --certificate=%t/made.json | FileCheck %t/global.mlir
 // RUN: not shard-prove %t/global.mlir %t/made.mlir --check=%t/made.json 2>/dev/null | FileCheck %t/global.mlir --check-prefix=AGAIN
+// RUN: sed '/func private @grouped_shard/,/return/s/mulf/addf/' %t/made.mlir > %t/added.mlir
+// RUN: not shard-prove %t/global.mlir %t/added.mlir 2>/dev/null | FileCheck %t/global.mlir --check-prefix=ADDED
 // RUN: not shard-prove %t/global.mlir %t/wrong.mlir 2>/dev/null | FileCheck %t/wrong.mlir
 // RUN: not shard-prove %t/global.mlir %t/other.mlir 2>&1 | FileCheck %t/other.mlir
 
@@ -41,6 +43,24 @@ func.func private @scaled(%w: tensor<8x6xf16>, %s: tensor<8xf32>) -> tensor<8x6x
 }
 func.func @scales(%w: tensor<8x6xf32> {spmd.weight = ["w", "s"], spmd.load = @scaled, spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> tensor<8x6xf32> {
   return %w : tensor<8x6xf32>
+}
+// Scales of 4 rows each, for shards of 6: the copies of the scales are not one box, so they are a table.
+// CHECK: @grouped_shard_{{.*}}: proven
+// CHECK: @groups: proven
+// ADDED: @grouped_shard_{{.*}}: refused
+func.func private @grouped(%w: tensor<12xf32>, %s: tensor<3xf32>) -> tensor<12xf32> {
+  %g = tensor.expand_shape %w [[0, 1]] output_shape [3, 4] : tensor<12xf32> into tensor<3x4xf32>
+  %e = tensor.empty() : tensor<3x4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%g, %s : tensor<3x4xf32>, tensor<3xf32>) outs(%e : tensor<3x4xf32>) {
+  ^bb0(%q: f32, %c: f32, %o: f32):
+    %p = arith.mulf %q, %c : f32
+    linalg.yield %p : f32
+  } -> tensor<3x4xf32>
+  %r = tensor.collapse_shape %0 [[0, 1]] : tensor<3x4xf32> into tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+func.func @groups(%w: tensor<12xf32> {spmd.weight = ["g", "t"], spmd.load = @grouped, spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> tensor<12xf32> {
+  return %w : tensor<12xf32>
 }
 
 //--- wrong.mlir

@@ -164,7 +164,7 @@ struct Trap {
   /// True if all indices are known to be inside of the dims in all lanes of a local op. (Lanes.h)
   bool staysInside = false;
 };
-bool isIntegerDivision(Operation *op);
+bool isIntegerDivision(OperationName op);
 
 /// Reads scalars of a function and bodies of its ops.
 class BodyReader {

@@ -2,6 +2,7 @@
 
 #include "OpSyntax.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/ManualLayout.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -84,6 +85,15 @@ void ManualComputationOp::print(OpAsmPrinter &printer) {
 
 bool ManualComputationOp::isManualAxis(StringRef axis) {
   return llvm::any_of(getManualAxes(), [&](Attribute attr) { return cast<StringAttr>(attr).getValue() == axis; });
+}
+
+Layout spmd::getManualLayout(ManualComputationOp op, Sharding sharding, const Mesh &mesh, ArrayRef<int64_t> shape) {
+  sharding.replicated.clear();
+  for (DimSharding &dim : sharding.dims)
+    llvm::erase_if(dim.entries, [&](const DimEntry &entry) {
+      return !entry.isStride() && !op.isManualAxis(mesh.axes[entry.axis].name);
+    });
+  return Layout::get(sharding, mesh, shape);
 }
 
 LogicalResult ManualComputationOp::verify() {
