@@ -833,6 +833,28 @@ def SPMDNarrowSortsPass : SPMDFunctionPass<"spmd-narrow-sorts"> {
   ];
 }
 
+def SPMDFindGroupsPass : SPMDFunctionPass<"spmd-find-groups"> {
+  let summary = "Mark what experts compute for their tokens alone";
+  let description = [{
+    In a program on full tensors a mixture of experts computes all tokens for all experts,
+    and a mask leaves few. Targets compute these alone (docs/internals/Targets.md), and so
+    they cost what they cost there: ops of groups and rows get
+    `spmd.groups = {groups = 8, used = 2}`, with which the search and reports count 2 of 8
+    products. How many groups a row is in is known of one-hot vectors (as many as choices)
+    and of sorted rows (1); of any other mask it may be all.
+
+    A result that only the loop over the groups reads has `dim`, that of the groups: one of
+    them after the other is in memory.
+
+    Run it after --spmd-inline-calls. Phase: up to annotated.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"markedOps", "marked-ops", "Ops that compute some of the rows of each group">
+  ];
+}
+
 def SPMDMergeModulesPass : SPMDPass<"spmd-merge-modules"> {
   let summary = "Make one module of nested ones, which share weights and state";
   let description = [{

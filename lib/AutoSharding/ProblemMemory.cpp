@@ -1,7 +1,10 @@
 //===- ProblemMemory.cpp - Memory of a device -----------------------------===//
 
 #include "ProblemTables.h"
+#include "shardkit/Rules/GroupRegions.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -27,6 +30,13 @@ Value ShardingProblem::getKept(const LiveBuffer &buffer) const {
   return value && !propagation.contains(value) ? options.live->getHeld(buffer, buffer.end) : value;
 }
 
+/// The dim of groups of which one is in memory at a time; -1 if there is none.
+static int64_t getGroupDim(Value value) {
+  return getGroupsInTurn(value, cast<RankedTensorType>(value.getType())) > 1
+             ? *getGroupShare(value.getDefiningOp())->dim
+             : -1;
+}
+
 void ShardingProblem::addBuffers() {
   bytesIds.clear();
   // A value in its stored layout. A constant-like value is live when an op writes to it.
@@ -38,13 +48,19 @@ void ShardingProblem::addBuffers() {
     }
     const Kept &kept = classes[propagation.getId(value)];
     auto type = cast<RankedTensorType>(value.getType());
+    const int64_t groupDim = getGroupDim(value);
     if (buffer.bytes > 0)
-      graph.addBuffer(buffer.begin, buffer.end + 1, kept.var, getBytes({kBytes, toKey(type), kept.domain}, [&] {
-                        std::vector<int64_t> bytes;
-                        for (LayoutId id : domains[kept.domain])
-                          bytes.push_back(space.getLocalBytes(id, type));
-                        return bytes;
-                      }));
+      graph.addBuffer(
+          buffer.begin, buffer.end + 1, kept.var, getBytes({kBytes, toKey(type), kept.domain, groupDim}, [&] {
+            std::vector<int64_t> bytes;
+            for (LayoutId id : domains[kept.domain]) {
+              bytes.push_back(space.getLocalBytes(id, type));
+              if (groupDim >= 0) // one group of the device after the other
+                bytes.back() /= std::max<int64_t>(
+                    llvm::divideCeil(type.getDimSize(groupDim), deviceFactor(table.get(id).dims[groupDim].entries)), 1);
+            }
+            return bytes;
+          }));
   }
   for (NodeId id = 0; id < nodes.size(); ++id) {
     const Propagation::Node &node = propagation.getNode(id);

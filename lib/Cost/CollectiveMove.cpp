@@ -1,10 +1,12 @@
 //===- CollectiveMove.cpp - Costs of collectives in the IR ----------------===//
 
 #include "shardkit/Cost/CollectiveMove.h"
+#include "shardkit/Cost/RowShares.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Layout/MeshViews.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/GroupRegions.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Rules/ShardingRule.h"
 
@@ -32,6 +34,7 @@ FailureOr<CollectiveMove> spmd::getMove(CollectiveOpInterface op, const MeshCach
   move.cost = costs.getCost(move.step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
   move.step.order = {}; // `order` ends here.
   move.latency = std::min(costs.getLatency(move.step.group), move.cost.seconds);
+  move.cost = scaleToRows(move.cost, move.latency, getRowShare(op, move.cost));
   return move;
 }
 
@@ -69,7 +72,9 @@ static double getMovedBytes(Operation *op) {
   auto getBytes = [](Value value) -> double {
     auto tensor = dyn_cast<RankedTensorType>(value.getType());
     bool isKnown = tensor && tensor.hasStaticShape();
-    return isKnown ? double(tensor.getNumElements()) * getElementBytes(tensor.getElementType()) : 0;
+    double bytes = isKnown ? double(tensor.getNumElements()) * getElementBytes(tensor.getElementType()) : 0;
+    // Of groups the rows that are computed.
+    return getGroupsInTurn(value, tensor) > 1 ? bytes * getGroupShare(value.getDefiningOp())->get() : bytes;
   };
   if (op->getNumResults() == 0) // it ends a block
     return 0;
@@ -119,6 +124,8 @@ double spmd::getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCoun
     for (int64_t range : linalgOp.getStaticLoopRanges())
       space *= ShapedType::isDynamic(range) ? 1 : range;
     operations = space;
+    if (std::optional<GroupShare> share = getGroupShare(op))
+      operations *= share->get();
   } else if (op->getNumRegions() > 0) {
     double inside = 0;
     for (Region &region : op->getRegions())

@@ -5,6 +5,7 @@
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 #include "shardkit/Rules/ControlFlow.h"
+#include "shardkit/Rules/GroupRegions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -128,7 +129,7 @@ int LiveBuffers::add(Value value, int64_t begin, int64_t minEnd) {
     return -1;
   }
   bufferOf[value] = buffers.size();
-  buffers.push_back({begin, minEnd, getBytes(type), value});
+  buffers.push_back({begin, minEnd, getBytes(type) / getGroupsInTurn(value, type), value});
   extend(buffers.back(), value, minEnd);
   return buffers.size() - 1;
 }

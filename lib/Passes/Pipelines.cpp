@@ -136,6 +136,7 @@ void spmd::buildPhases(OpPassManager &pm, Phase from, const PhaseOptions &phaseO
     if (phaseOptions.inferSegments)
       pm.addPass(createSPMDInferSegmentsPass());
     pm.addPass(createSPMDSplitSegmentsPass());
+    pm.addNestedPass<func::FuncOp>(createSPMDFindGroupsPass());
     if (searches) {
       std::unique_ptr<Pass> search = createSPMDAutoShardPass();
       // These options are verified where they are read.

@@ -7,6 +7,7 @@
 
 #include "shardkit/Cost/CollectiveMove.h"
 #include "shardkit/Cost/HiddenCollectives.h"
+#include "shardkit/Cost/RowShares.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
@@ -207,6 +208,8 @@ static FailureOr<ReportCollective> describeCollective(CollectiveOpInterface op, 
   CostModel costs(*from);
   CollectiveCost cost = costs.getCost(step, getElementBytes(getElementTypeOrSelf(op->getResult(0).getType())));
   ReportCollective entry(op->getLoc());
+  entry.rows = getRowShare(op, cost);
+  cost = scaleToRows(cost, std::min(costs.getLatency(step.group), cost.seconds), entry.rows);
   entry.kind = stringifyCollectiveKind(step.kind).str();
   if (auto reduction = op.getReduction())
     entry.reduction = stringifyReductionKind(*reduction).str();

@@ -58,6 +58,8 @@ static json toJson(const ReportCollective &c) {
     entry["reduction"] = c.reduction;
   entry["bytes"] = c.bytes;
   entry["received"] = c.received;
+  if (c.rows < 1)
+    entry["rows"] = c.rows;
   entry["count"] = c.count;
   entry["cost"] = c.cost;
   entry["loc"] = c.loc;

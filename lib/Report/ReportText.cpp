@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <map>
 #include <set>
 
@@ -125,6 +126,8 @@ static void printCollectives(const Report &report, const ReportFunction &functio
        << llvm::left_justify("{" + llvm::join(c.axes, ",") + "}", 12)
        << padLeft(std::to_string(group.count) + " x " + formatBytes(c.bytes), 16)
        << padLeft(formatSeconds(group.count * c.cost), 12);
+    if (c.rows < 1)
+      os << "  " << llvm::formatv("{0:F0} % of rows", 100 * c.rows).str();
     if (!group.scope.empty())
       os << "  " << group.scope;
     if (!file.empty())

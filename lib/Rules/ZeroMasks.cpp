@@ -275,3 +275,200 @@ ZeroMask ZeroMasks::find(Value value, MaskedDims dims) {
   }
   return known_[{value, {dims.group, dims.row}}] = mask;
 }
+
+//===----------------------------------------------------------------------===//
+// How many groups a row has
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A scalar of a body, and which loops of it are groups and rows, -1 where it has none.
+struct Scalar {
+  linalg::LinalgOp op;
+  Value value;
+  int64_t group, row;
+
+  Scalar of(Value other) const { return {op, other, group, row}; }
+  Operation *getDefiningOp() const { return value.getDefiningOp(); }
+};
+
+/// Counts the groups that have a row, by what a mask is made of.
+class UsedGroups {
+public:
+  /// None if the mask does not tell.
+  std::optional<int64_t> count(Value mask, MaskedDims dims);
+
+private:
+  std::optional<int64_t> count(Scalar scalar);
+  /// What computes an element of a tensor: the scalar that its op yields.
+  static std::optional<Scalar> enter(Value tensor, std::optional<int64_t> group, std::optional<int64_t> row);
+  /// Through casts, and from elements of other tensors to what computes them.
+  static Scalar resolve(Scalar scalar);
+  static bool dependsOn(Scalar scalar, int64_t loop);
+  static bool isGroupNumber(Scalar scalar);
+  /// 1 if the condition holds from some row of a group on, -1 if up to one, else 0.
+  static int getBoundKind(Scalar condition);
+};
+
+} // namespace
+
+static bool isCast(Operation *op) {
+  return isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
+             arith::UIToFPOp, arith::IndexCastOp, arith::IndexCastUIOp>(op);
+}
+
+std::optional<Scalar> UsedGroups::enter(Value tensor, std::optional<int64_t> group, std::optional<int64_t> row) {
+  auto op = tensor.getDefiningOp<linalg::LinalgOp>();
+  if (!op || !group || !row)
+    return std::nullopt;
+  AffineMap map = getResultMap(op, cast<OpResult>(tensor));
+  auto getLoop = [&](int64_t dim) -> std::optional<int64_t> {
+    if (dim < 0)
+      return -1;
+    std::optional<unsigned> loop = getLoopOfDim(map, dim);
+    return loop ? std::optional<int64_t>(*loop) : std::nullopt;
+  };
+  std::optional<int64_t> groupLoop = getLoop(*group), rowLoop = getLoop(*row);
+  const unsigned result = cast<OpResult>(tensor).getResultNumber();
+  Value term = op.getBlock()->getTerminator()->getOperand(result);
+  if (op.getNumReductionLoops() > 0) {
+    OpOperand *init = op.getDpsInitOperand(result);
+    std::optional<ReductionKind> kind = matchReduction(op, result);
+    Operation *combine = term.getDefiningOp();
+    if ((kind != ReductionKind::Sum && kind != ReductionKind::Or) || !isNeutralFill(init->get(), *kind) || !combine ||
+        combine->getNumOperands() != 2)
+      return std::nullopt;
+    term = combine->getOperand(combine->getOperand(0) == op.getMatchingBlockArgument(init) ? 1 : 0);
+  }
+  if (!groupLoop || !rowLoop)
+    return std::nullopt;
+  return Scalar{op, term, *groupLoop, *rowLoop};
+}
+
+Scalar UsedGroups::resolve(Scalar scalar) {
+  while (true) {
+    if (Operation *def = scalar.getDefiningOp(); def && isCast(def)) {
+      scalar.value = def->getOperand(0);
+      continue;
+    }
+    auto arg = dyn_cast<BlockArgument>(scalar.value);
+    if (!arg || arg.getOwner() != scalar.op.getBlock())
+      return scalar;
+    OpOperand *operand = scalar.op.getMatchingOpOperand(arg);
+    AffineMap map = scalar.op.getMatchingIndexingMap(operand);
+    auto getDim = [&](int64_t loop) { return loop < 0 ? std::optional<int64_t>(-1) : getDimOfLoop(map, loop); };
+    std::optional<Scalar> inside = enter(operand->get(), getDim(scalar.group), getDim(scalar.row));
+    if (!inside || inside->op.getNumReductionLoops() > 0)
+      return scalar;
+    scalar = *inside;
+  }
+}
+
+bool UsedGroups::dependsOn(Scalar scalar, int64_t loop) {
+  if (loop < 0 || scalar.value.getParentBlock() != scalar.op.getBlock())
+    return false;
+  if (auto arg = dyn_cast<BlockArgument>(scalar.value)) {
+    OpOperand *operand = scalar.op.getMatchingOpOperand(arg);
+    std::optional<int64_t> dim = getDimOfLoop(scalar.op.getMatchingIndexingMap(operand), loop);
+    return !dim || (*dim >= 0 && !isInvariant(operand->get(), *dim));
+  }
+  Operation *def = scalar.getDefiningOp();
+  if (auto index = dyn_cast<linalg::IndexOp>(def))
+    return int64_t(index.getDim()) == loop;
+  return llvm::any_of(def->getOperands(), [&](Value operand) { return dependsOn(scalar.of(operand), loop); });
+}
+
+bool UsedGroups::isGroupNumber(Scalar scalar) {
+  scalar = resolve(scalar);
+  Operation *def = scalar.getDefiningOp();
+  if (auto index = dyn_cast_or_null<linalg::IndexOp>(def))
+    return int64_t(index.getDim()) == scalar.group;
+  // The first group of a shard.
+  return isa_and_nonnull<arith::AddIOp>(def) && llvm::any_of(llvm::seq(2), [&](int i) {
+           return isGroupNumber(scalar.of(def->getOperand(i))) &&
+                  !dependsOn(scalar.of(def->getOperand(1 - i)), scalar.group);
+         });
+}
+
+int UsedGroups::getBoundKind(Scalar condition) {
+  condition = resolve(condition);
+  auto compare = dyn_cast_or_null<arith::CmpIOp>(condition.getDefiningOp());
+  if (!compare)
+    return 0;
+  using P = arith::CmpIPredicate;
+  const P predicate = compare.getPredicate();
+  const bool isLess = llvm::is_contained({P::slt, P::sle, P::ult, P::ule}, predicate);
+  if (!isLess && !llvm::is_contained({P::sgt, P::sge, P::ugt, P::uge}, predicate))
+    return 0;
+  auto isOfRow = [&](Value side) {
+    return dependsOn(condition.of(side), condition.row) && !dependsOn(condition.of(side), condition.group);
+  };
+  auto isOfGroup = [&](Value side) {
+    return dependsOn(condition.of(side), condition.group) && !dependsOn(condition.of(side), condition.row);
+  };
+  if (isOfRow(compare.getLhs()) && isOfGroup(compare.getRhs()))
+    return isLess ? -1 : 1;
+  if (isOfGroup(compare.getLhs()) && isOfRow(compare.getRhs()))
+    return isLess ? 1 : -1;
+  return 0;
+}
+
+std::optional<int64_t> UsedGroups::count(Scalar scalar) {
+  scalar = resolve(scalar);
+  if (auto arg = dyn_cast<BlockArgument>(scalar.value)) {
+    OpOperand *operand = scalar.op.getMatchingOpOperand(arg);
+    AffineMap map = scalar.op.getMatchingIndexingMap(operand);
+    std::optional<int64_t> group, row;
+    if (arg.getOwner() != scalar.op.getBlock() || scalar.group < 0 || scalar.row < 0 ||
+        !(group = getDimOfLoop(map, scalar.group)) || !(row = getDimOfLoop(map, scalar.row)) || *group < 0 || *row < 0)
+      return std::nullopt;
+    return count(operand->get(), {*group, *row});
+  }
+  Operation *def = scalar.getDefiningOp();
+  auto countOf = [&](unsigned i) { return count(scalar.of(def->getOperand(i))); };
+  auto least = [](std::optional<int64_t> a, std::optional<int64_t> b) { return a && b ? std::min(a, b) : a ? a : b; };
+  if (auto compare = dyn_cast<arith::CmpIOp>(def)) {
+    if (compare.getPredicate() != arith::CmpIPredicate::eq)
+      return std::nullopt;
+    for (unsigned i : {0, 1}) {
+      const Scalar chosen = scalar.of(def->getOperand(1 - i));
+      if (!isGroupNumber(scalar.of(def->getOperand(i))) || dependsOn(chosen, scalar.group))
+        continue;
+      // One for each index of the other loops.
+      int64_t used = 1;
+      for (auto [loop, range] : llvm::enumerate(scalar.op.getStaticLoopRanges()))
+        if (int64_t(loop) != scalar.row && dependsOn(chosen, loop)) {
+          if (ShapedType::isDynamic(range))
+            return std::nullopt;
+          used *= range;
+        }
+      return used;
+    }
+    return std::nullopt;
+  }
+  if (isa<arith::AndIOp>(def)) {
+    const int first = getBoundKind(scalar.of(def->getOperand(0))), second = getBoundKind(scalar.of(def->getOperand(1)));
+    if (first * second < 0) // Rows from one to another.
+      return 1;
+    return least(countOf(0), countOf(1));
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(def)) {
+    if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()) || matchPattern(select.getFalseValue(), m_Zero()))
+      return least(countOf(0), countOf(1));
+    return std::nullopt;
+  }
+  if (isa<arith::MulFOp, arith::MulIOp>(def))
+    return least(countOf(0), countOf(1));
+  if (isa<arith::AddFOp, arith::AddIOp, arith::OrIOp>(def)) {
+    std::optional<int64_t> a = countOf(0), b = countOf(1);
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> UsedGroups::count(Value mask, MaskedDims dims) {
+  std::optional<Scalar> scalar = enter(mask, dims.group, dims.row);
+  return scalar ? count(*scalar) : std::nullopt;
+}
+
+std::optional<int64_t> spmd::getUsedGroups(const ZeroMask &mask) { return UsedGroups().count(mask.value, mask.dims); }

@@ -38,8 +38,9 @@ static LogicalResult applyCommandLine(PassManager &pm) {
                  succeeded(applyPassManagerCLOptions(pm)));
 }
 
-/// Drops the attributes of the signature that code generation does not use.
-static void stripSignature(func::FuncOp func) {
+/// Drops the attributes of the signature that code generation does not use, and what ops say of groups: it finds them
+/// itself.
+static void stripAttributes(func::FuncOp func) {
   auto keep = [&](DictionaryAttr attrs) {
     NamedAttrList kept;
     for (StringRef name : {kTiedAttr, kSizeAttr, kBoundAttr, kHintAttr, kGlobalSizesAttr, kLocalSizesAttr})
@@ -53,6 +54,7 @@ static void stripSignature(func::FuncOp func) {
     func.setResultAttrs(i, keep(func.getResultAttrDict(i)));
   for (NamedAttribute attr : llvm::to_vector(func->getDiscardableAttrs()))
     func->removeDiscardableAttr(attr.getName());
+  func.getBody().walk([](Operation *op) { op->removeDiscardableAttr(kGroupsAttr); });
 }
 
 namespace {
@@ -183,7 +185,7 @@ void ProgramCompiler::findUnique() {
   std::map<std::pair<const void *, int64_t>, SmallVector<size_t>> alike;
   for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
     std::string name = func.getSymName().str(), text;
-    stripSignature(func);
+    stripAttributes(func);
     int64_t ops = 0;
     func.walk([&](Operation *) { ++ops; });
     SmallVector<size_t> &known = alike[{func.getFunctionType().getAsOpaquePointer(), ops}];

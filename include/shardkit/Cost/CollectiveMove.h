@@ -27,7 +27,8 @@ bool travelsAlong(Operation *op);
 /// Seconds of compute on a device for one execution of an op, including its regions with
 /// their trip counts: two operations per element of the iteration space of a contraction, one
 /// of that of another structured op, such as a pooling, and one per element of the result of
-/// any other. Where the mesh has a bandwidth, an op takes at least the time of the bytes that
+/// any other; of an op that computes for each of several groups some of the rows
+/// (`spmd.groups`) that share of it. Where the mesh has a bandwidth, an op takes at least the time of the bytes that
 /// it reads and writes. Ops on elements and rows are computed together up to the next
 /// contraction or collective: values between them are not written.
 double getComputeSeconds(Operation *op, const Mesh &mesh, int64_t tripCount);

@@ -42,7 +42,8 @@ struct HeldBytes {
 /// The buffers of a function in local view. A buffer is live from its definition to its last
 /// use, arguments and constants throughout. An op in destination style writes in place if the
 /// buffer of its output ends there and is not an argument or a constant. Views and casts share
-/// the buffer of their operand (docs/reference/Report.md).
+/// the buffer of their operand (docs/reference/Report.md). Of groups that are computed in turn (`spmd.groups`) one is
+/// in memory.
 /// Linear in ops and uses.
 class LiveBuffers {
 public:

@@ -29,6 +29,7 @@ struct ReportCollective {
   std::vector<std::string> axes;
   int64_t bytes = 0;    // B of the cost formulas
   int64_t received = 0; // bytes received, summed over the group's devices
+  double rows = 1;      // the fraction of its rows that moves, which bytes, received and cost count
   int64_t count = 1;    // executions of all runs of its function
   double cost = 0;      // seconds of one execution
   Location location;    // for remarks

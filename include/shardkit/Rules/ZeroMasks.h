@@ -47,6 +47,11 @@ bool isInvariant(Value value, int64_t dim);
 /// same rows.
 ZeroMask resolveMask(ZeroMask mask);
 
+/// In how many groups a row is at most, of a mask that is made of one-hot vectors: as many as each row has choices.
+/// Rows from one to another are taken for those of one group: `start[group] <= row < end[group]`, as in a product of
+/// sorted rows. None of a mask that data give otherwise.
+std::optional<int64_t> getUsedGroups(const ZeroMask &mask);
+
 /// Finds masks, and remembers them while no op changes.
 class ZeroMasks {
 public:

@@ -13,9 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GroupRegions.h"
+#include "GroupCollectives.h"
 #include "RowMasks.h"
 #include "shardkit/Rules/Reductions.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SmallBitVector.h"
 

@@ -15,9 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GroupRegions.h"
+#include "GroupCollectives.h"
 #include "RowMasks.h"
 #include "shardkit/Rules/Reductions.h"
+#include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/IR/Remarks.h"
 
@@ -28,8 +29,6 @@ namespace mlir::spmd {
 
 using namespace mlir;
 using namespace mlir::spmd;
-using target::GroupRegion;
-using target::Roles;
 
 namespace {
 
@@ -53,7 +52,6 @@ private:
     DenseMap<Value, SmallVector<std::pair<Parts, Value>>> parts;
   };
 
-  void assignStages();
   void lowerStage(ArrayRef<Operation *> ops, unsigned stage);
   void moveUsersBehind(Operation *first, Operation *last, unsigned stage);
   Value emitMaskRow(OpBuilder &b, Location loc, Iteration &it);
@@ -70,13 +68,25 @@ private:
   SmallVector<OpFoldResult> getSizes(OpBuilder &b, Location loc, Value value, ArrayRef<Part> parts, Iteration &it);
   /// A structured op on these parts of its loops; `inits` replaces its inits.
   Operation *emitStructured(OpBuilder &b, linalg::LinalgOp op, ArrayRef<Part> loops, ValueRange inits, Iteration &it);
-  Parts getLoops(linalg::LinalgOp op, Roles roles) const;
+  Parts getLoops(linalg::LinalgOp op, GroupRoles roles) const;
 
   Block &block;
   GroupRegion &region;
   const bool forDevices;
   DenseMap<Operation *, unsigned> stages;
 };
+
+/// The operand of a collective.
+Value getMoved(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<target::CollectiveOp, target::DoneOp>(op) ? op->getOperand(0) : Value();
+}
+
+void remarkDense(const GroupRegion &region, Operation *product, Operation *reader) {
+  remark::missed(product->getLoc(), remark::RemarkOpts::name("dense-groups").category("spmd"))
+      << remark::add("all {0} groups compute all rows", region.groups)
+      << remark::reason("{0} reads masked elements", reader->getName().getStringRef());
+}
 
 struct GroupLoops : spmd::impl::SpmdTargetGroupLoopsBase<GroupLoops> {
   using Base::Base;
@@ -87,7 +97,7 @@ struct GroupLoops : spmd::impl::SpmdTargetGroupLoopsBase<GroupLoops> {
         blocks.push_back(block);
     });
     for (Block *block : blocks) {
-      SmallVector<GroupRegion> regions = target::findGroupRegions(*block, minProducts);
+      SmallVector<GroupRegion> regions = GroupRegionFinder{minProducts, getMoved, remarkDense}.find(*block);
       if (!forDevices) // GPUs send all rows.
         target::limitCollectives(*block, regions);
       for (GroupRegion &region : regions)
@@ -102,26 +112,11 @@ struct GroupLoops : spmd::impl::SpmdTargetGroupLoopsBase<GroupLoops> {
 // Loops
 //===----------------------------------------------------------------------===//
 
-/// A sum ends a stage: what depends on it is computed in a later loop.
-void Lowering::assignStages() {
-  DenseMap<Value, unsigned> stageOf;
-  for (Operation &op : block) {
-    unsigned stage = 0;
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        stage = std::max(stage, stageOf.lookup(operand));
-    });
-    stages[&op] = stage;
-    for (Value result : op.getResults())
-      stageOf[result] = stage + (region.sums.contains(&op) ? 1 : 0);
-  }
-}
-
 void Lowering::lower() {
   remark::passed(region.sums.front().first->getLoc(), remark::RemarkOpts::name("groups").category("spmd"))
       << remark::add("each of {0} groups computes the rows that its mask leaves, in {1} ops", region.groups,
                      region.inner.size() + region.sums.size());
-  assignStages();
+  stages = region.getStages(block);
   SmallVector<SmallVector<Operation *>> ops;
   for (Operation &op : block)
     if (region.contains(&op)) {
@@ -143,7 +138,7 @@ void Lowering::moveUsersBehind(Operation *first, Operation *last, unsigned stage
     op->moveAfter(last);
 }
 
-Lowering::Parts Lowering::getLoops(linalg::LinalgOp op, Roles roles) const {
+Lowering::Parts Lowering::getLoops(linalg::LinalgOp op, GroupRoles roles) const {
   Parts loops(op.getNumLoops(), Part::All);
   loops[roles.group] = Part::Group;
   loops[roles.row] = Part::Rows;
@@ -394,7 +389,7 @@ void Lowering::emitOps(OpBuilder &b, ArrayRef<Operation *> ops, MutableArrayRef<
   unsigned next = 0;
   for (Operation *op : ops) {
     Location loc = op->getLoc();
-    const Roles roles = region.rolesOf(op);
+    const GroupRoles roles = region.rolesOf(op);
     if (auto found = region.sums.find(op); found != region.sums.end()) {
       auto sum = cast<linalg::LinalgOp>(op);
       OpOperand *init = sum.getDpsInitOperand(0);

@@ -1,7 +1,6 @@
 //===- RowMasks.cpp - Masks of rows through ops that move them ------------===//
 
 #include "RowMasks.h"
-#include "GroupRegions.h"
 #include "shardkit/Rules/Reductions.h"
 #include "shardkit/Target/Common/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -25,6 +24,15 @@ Value target::makeEmptyMask(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> s
   Value empty = tensor::EmptyOp::create(b, loc, sizes, b.getI1Type());
   Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
   return linalg::FillOp::create(b, loc, no, empty).getResult(0);
+}
+
+Value target::emitIsSet(OpBuilder &b, Location loc, Value element) {
+  if (element.getType().isInteger(1))
+    return element;
+  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(element.getType()));
+  if (isa<FloatType>(element.getType()))
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, element, none);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, element, none);
 }
 
 Value target::emitFlags(OpBuilder &b, Location loc, Value mask, unsigned row) {

@@ -30,6 +30,8 @@ struct RowMask {
 
 /// All false.
 Value makeEmptyMask(OpBuilder &b, Location loc, ArrayRef<OpFoldResult> sizes);
+/// Whether an element of a mask counts: it is true, or not zero.
+Value emitIsSet(OpBuilder &b, Location loc, Value element);
 /// Of each row of a mask whether any element counts.
 Value emitFlags(OpBuilder &b, Location loc, Value mask, unsigned row);
 /// True where one of them is, of equal sizes.

@@ -657,6 +657,22 @@ static LogicalResult checkCalls(const Site &site) {
   return success();
 }
 
+static LogicalResult checkGroups(const Site &site) {
+  auto dictionary = dyn_cast<DictionaryAttr>(site.attr.getValue());
+  auto get = [&](StringRef name) -> std::optional<int64_t> {
+    auto number = dictionary ? dictionary.getAs<IntegerAttr>(name) : IntegerAttr();
+    return number && number.getType().isSignlessInteger(64) ? std::optional(number.getInt()) : std::nullopt;
+  };
+  std::optional<int64_t> groups = get("groups"), used = get("used"), dim = get("dim"), loop = get("loop");
+  auto operands = dictionary ? dictionary.getAs<DenseI64ArrayAttr>("row_operands") : DenseI64ArrayAttr();
+  if (!groups || !used || *used < 1 || *groups < *used)
+    return site.wrongKind("the `groups` and how many of them a row is in, `used`, i64 from 1 to `groups`");
+  // Of what upstream passes make of the op the others may be none: they are not counted then.
+  if ((dim && *dim < 0) || (loop && *loop < 0) || dictionary.size() != 2u + bool(dim) + bool(loop) + bool(operands))
+    return site.wrongKind("`groups` and `used` and perhaps `dim`, `loop` and `row_operands`");
+  return success();
+}
+
 static LogicalResult checkOverlap(const Site &site) {
   auto overlap = dyn_cast<FloatAttr>(site.attr.getValue());
   double value = overlap ? overlap.getValueAsDouble() : -1;
@@ -694,6 +710,7 @@ static const Known kKnown[] = {
     {kOverlapAttr, kOp, checkOverlap},
     {kRuleAttr, kOp, checkRule},
     {kWindowsAttr, kOp, checkUnit},
+    {kGroupsAttr, kOp, checkGroups},
     {kExtrasAttr, kOp, checkExtras},
     {kPhaseAttr, kModule, checkPhase},
     {kTiedAttr, kResult, checkTied},

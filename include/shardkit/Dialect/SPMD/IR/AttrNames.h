@@ -58,6 +58,8 @@ inline constexpr llvm::StringLiteral kRuleAttr = "spmd.sharding_rule";
 /// On one of several equal slices: its sharded dims are read in windows of a dim that is
 /// sharded as it is, not as a digit of the dim.
 inline constexpr llvm::StringLiteral kWindowsAttr = "spmd.windows";
+/// On an op: groups of rows, such as experts and tokens, in turn (Rules/GroupRegions.h).
+inline constexpr llvm::StringLiteral kGroupsAttr = "spmd.groups";
 inline constexpr llvm::StringLiteral kAxisResourcesAttr = "spmd.axis_resources";
 inline constexpr llvm::StringLiteral kReferenceAttr = "spmd.reference";
 /// On a function with probes: its unsharded counterpart, which does not belong to the program.

@@ -28,6 +28,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.reshard_per_use` | op | numbers of the operands that are resharded again for this op, even if an earlier op needs them in the same layout: the copy is not kept in between |
     | `spmd.sharding_rule` | op | overrides the op's rule (docs/reference/RuleSyntax.md) |
     | `spmd.windows` | slice | set where a slice is one of several of equal size: its sharded dims are read in windows of the dim as it is sharded, and are not a digit of the dim |
+    | `spmd.groups` | op | by --spmd-find-groups: the op computes for each of `groups` groups (experts) the rows that a mask leaves, and each row is in `used` of them; `loop`: that of the groups; `dim`: the dim of the groups in its result, if one group after the other is in memory; `row_operands`: the operands that have rows, the same for all groups |
     | `spmd.global_type` | argument, result | the type before partition |
     | `spmd.layouts` | op | after partition, for reports: the sharding of each result, unit for a result that is not a tensor |
     | `spmd.global_types` | op | after partition, for reports: the global type of each result, unit for a result that is not a tensor |

@@ -1,25 +1,21 @@
 //===- GroupRegions.cpp - Ops of which a mask leaves few rows -------------===//
 
-#include "GroupRegions.h"
+#include "shardkit/Rules/GroupRegions.h"
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Rules/Reductions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/IR/Remarks.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
-using namespace mlir::spmd::target;
 
 namespace {
 
-/// The operand of a collective.
-Value getMoved(Value value) {
-  Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<target::CollectiveOp, target::DoneOp>(op) ? op->getOperand(0) : Value();
-}
-
 class Finder {
 public:
-  Finder(Block &block, int64_t minProducts) : block(block), minProducts(minProducts) {}
+  Finder(Block &block, const GroupRegionFinder &options) : block(block), options(options), masks(options.getMoved) {}
 
   /// The regions whose loops save products.
   SmallVector<GroupRegion> find();
@@ -29,11 +25,11 @@ private:
   /// Adds the op that computes `value`, and what it depends on, if they have groups and rows.
   void addProducers(GroupRegion &region, Value value, MaskedDims dims);
   void removeOpsWithOtherUsers(GroupRegion &region);
-  bool savesProducts(linalg::LinalgOp op, Roles loops) const;
+  bool savesProducts(linalg::LinalgOp op, GroupRoles loops) const;
 
   Block &block;
-  int64_t minProducts;
-  ZeroMasks masks{getMoved};
+  const GroupRegionFinder &options;
+  ZeroMasks masks;
   SmallVector<GroupRegion> regions;
   DenseSet<Operation *> taken; ///< Of regions that are found.
 };
@@ -52,7 +48,7 @@ static bool isWholeDim(OffsetSizeAndStrideOpInterface slice, RankedTensorType wh
 
 /// Products of a matrix for each group, of at least so many elements: with one group, the op has rows, or sums over
 /// them.
-bool Finder::savesProducts(linalg::LinalgOp op, Roles loops) const {
+bool Finder::savesProducts(linalg::LinalgOp op, GroupRoles loops) const {
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -69,17 +65,22 @@ bool Finder::savesProducts(linalg::LinalgOp op, Roles loops) const {
         *kind *= ShapedType::isDynamic(ranges[loop]) ? 1 : ranges[loop];
   int64_t *kind = kindOf(loops.row);
   if (kind == &summed)
-    return ofFirst > 1 && ofSecond > 1 && ofFirst * ofSecond >= minProducts;
+    return ofFirst > 1 && ofSecond > 1 && ofFirst * ofSecond >= options.minProducts;
   // The matrix has the group, and no rows.
   if (kind == &ofFirst)
-    return maps[1].isFunctionOfDim(loops.group) && summed > 1 && ofSecond > 1 && summed * ofSecond >= minProducts;
+    return maps[1].isFunctionOfDim(loops.group) && summed > 1 && ofSecond > 1 &&
+           summed * ofSecond >= options.minProducts;
   if (kind == &ofSecond)
-    return maps[0].isFunctionOfDim(loops.group) && summed > 1 && ofFirst > 1 && summed * ofFirst >= minProducts;
+    return maps[0].isFunctionOfDim(loops.group) && summed > 1 && ofFirst > 1 && summed * ofFirst >= options.minProducts;
   return false;
 }
 
+static bool hasAssertion(linalg::LinalgOp op) {
+  return op->walk([](cf::AssertOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 /// True if every dim of every operand is a loop, or has nothing to do with these two.
-static bool hasSimpleMaps(linalg::LinalgOp op, Roles loops) {
+static bool hasSimpleMaps(linalg::LinalgOp op, GroupRoles loops) {
   return llvm::all_of(op.getIndexingMapsArray(),
                       [&](AffineMap map) { return getDimOfLoop(map, loops.group) && getDimOfLoop(map, loops.row); });
 }
@@ -110,14 +111,14 @@ void Finder::addProducers(GroupRegion &region, Value value, MaskedDims dims) {
     return;
   }
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || isa<linalg::FillOp>(op) || target::hasAssertion(linalgOp))
+  if (!linalgOp || isa<linalg::FillOp>(op) || hasAssertion(linalgOp))
     return;
   AffineMap map = linalgOp.getIndexingMapMatchingResult(cast<OpResult>(value));
   auto group = dyn_cast<AffineDimExpr>(map.getResult(dims.group));
   auto row = dyn_cast<AffineDimExpr>(map.getResult(dims.row));
   if (!group || !row || group == row)
     return;
-  Roles loops{group.getPosition(), row.getPosition()};
+  GroupRoles loops{group.getPosition(), row.getPosition()};
   auto isComplete = [&](OpOperand &init) {
     AffineMap map = linalgOp.getMatchingIndexingMap(&init);
     return *getDimOfLoop(map, loops.group) >= 0 && *getDimOfLoop(map, loops.row) >= 0;
@@ -137,7 +138,7 @@ void Finder::addProducers(GroupRegion &region, Value value, MaskedDims dims) {
 
 void Finder::findSums(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1 || op.getNumDpsInits() != 1 ||
-      matchReduction(op, 0) != ReductionKind::Sum || target::hasAssertion(op))
+      matchReduction(op, 0) != ReductionKind::Sum || hasAssertion(op))
     return;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -169,7 +170,7 @@ void Finder::findSums(linalg::LinalgOp op) {
           continue;
         for (bool overRows : {false, true}) {
           MaskedDims dims = overRows ? MaskedDims{k, s} : MaskedDims{s, k};
-          Roles loops = overRows ? Roles{kept, summed} : Roles{summed, kept};
+          GroupRoles loops = overRows ? GroupRoles{kept, summed} : GroupRoles{summed, kept};
           if (ShapedType::isDynamic(ranges[loops.group]))
             continue;
           ZeroMask mask = masks.find(operand->get(), dims);
@@ -178,14 +179,14 @@ void Finder::findSums(linalg::LinalgOp op) {
           auto *region = llvm::find_if(regions, [&](const GroupRegion &r) { return r.mask == mask; });
           if (region == regions.end())
             region = &regions.emplace_back(), region->mask = mask, region->groups = ranges[loops.group];
-          region->sums.try_emplace(op, Sum{loops, overRows});
+          region->sums.try_emplace(op, GroupSum{loops, overRows});
         }
       }
   }
 }
 
 /// The dims of a value that an op of the region computes or reads which are groups and rows.
-static MaskedDims getDims(Operation *op, Roles roles, AffineMap map) {
+static MaskedDims getDims(Operation *op, GroupRoles roles, AffineMap map) {
   return map ? MaskedDims{*getDimOfLoop(map, roles.group), *getDimOfLoop(map, roles.row)} : roles;
 }
 
@@ -210,9 +211,7 @@ void Finder::removeOpsWithOtherUsers(GroupRegion &region) {
       continue;
     auto product = dyn_cast<linalg::LinalgOp>(op);
     if (product && savesProducts(product, it->second))
-      remark::missed(op.getLoc(), remark::RemarkOpts::name("dense-groups").category("spmd"))
-          << remark::add("all {0} groups compute all rows", region.groups)
-          << remark::reason("{0} reads masked elements", other->getOwner()->getName().getStringRef());
+      options.onDense(region, product, other->getOwner());
     region.inner.erase(it);
   }
 }
@@ -250,15 +249,63 @@ SmallVector<GroupRegion> Finder::find() {
   return found;
 }
 
-SmallVector<GroupRegion> target::findGroupRegions(Block &block, int64_t minProducts) {
-  return Finder(block, minProducts).find();
+SmallVector<GroupRegion> GroupRegionFinder::find(Block &block) const { return Finder(block, *this).find(); }
+
+DenseMap<Operation *, unsigned> GroupRegion::getStages(Block &block) const {
+  DenseMap<Operation *, unsigned> stages;
+  DenseMap<Value, unsigned> stageOf;
+  for (Operation &op : block) {
+    unsigned stage = 0;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        stage = std::max(stage, stageOf.lookup(operand));
+    });
+    stages[&op] = stage;
+    for (Value result : op.getResults())
+      stageOf[result] = stage + (sums.contains(&op) ? 1 : 0);
+  }
+  return stages;
 }
 
-Value target::emitIsSet(OpBuilder &b, Location loc, Value element) {
-  if (element.getType().isInteger(1))
-    return element;
-  Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(element.getType()));
-  if (isa<FloatType>(element.getType()))
-    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, element, none);
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, element, none);
+double GroupShare::getRows(int64_t local) const {
+  double inOthers = 1;
+  for (int64_t i = 0; i < used && inOthers > 0; ++i)
+    inOthers *= std::max(0.0, double(groups - local - i) / double(groups - i));
+  return 1 - inOthers;
+}
+
+std::optional<GroupShare> spmd::getGroupShare(Operation *op) {
+  auto attr = op->getAttrOfType<DictionaryAttr>(kGroupsAttr);
+  if (!attr)
+    return std::nullopt;
+  auto get = [&](StringRef name) {
+    auto number = attr.getAs<IntegerAttr>(name);
+    return number ? std::optional(number.getInt()) : std::nullopt;
+  };
+  GroupShare share{*get("groups"), *get("used"), get("dim"), get("loop")};
+  if (auto operands = attr.getAs<DenseI64ArrayAttr>("row_operands"))
+    share.rowOperands.assign(operands.asArrayRef().begin(), operands.asArrayRef().end());
+  return share;
+}
+
+void spmd::setGroupShare(Operation *op, const GroupShare &share) {
+  Builder b(op->getContext());
+  NamedAttrList attrs;
+  attrs.set("groups", b.getI64IntegerAttr(share.groups));
+  attrs.set("used", b.getI64IntegerAttr(share.used));
+  if (share.dim)
+    attrs.set("dim", b.getI64IntegerAttr(*share.dim));
+  if (share.loop)
+    attrs.set("loop", b.getI64IntegerAttr(*share.loop));
+  if (!share.rowOperands.empty())
+    attrs.set("row_operands", b.getDenseI64ArrayAttr(share.rowOperands));
+  op->setDiscardableAttr(kGroupsAttr, attrs.getDictionary(op->getContext()));
+}
+
+int64_t spmd::getGroupsInTurn(Value value, RankedTensorType type) {
+  Operation *op = value.getDefiningOp();
+  std::optional<GroupShare> share = op ? getGroupShare(op) : std::nullopt;
+  if (!share || !type || !share->dim || *share->dim >= type.getRank() || type.isDynamicDim(*share->dim))
+    return 1;
+  return std::max<int64_t>(type.getDimSize(*share->dim), 1);
 }
