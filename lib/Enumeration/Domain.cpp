@@ -9,6 +9,8 @@ using namespace mlir;
 using namespace mlir::spmd;
 using namespace mlir::spmd::enumeration;
 
+/// Values of an integer that decides what a program does, as a size.
+static constexpr int64_t kMaxValues = 64;
 /// Elements of a tensor that is read at indices that are not known.
 static constexpr int64_t kMaxLookup = 4096;
 
@@ -25,9 +27,24 @@ Number NumberDomain::getUndefined(Type type) {
   return number;
 }
 
-std::optional<int64_t> ExpressionDomain::getInteger(Number scalar) {
-  auto value = dyn_cast_or_null<IntegerAttr>(expressions.getValue(scalar.integer));
-  return value ? std::optional(value.getValue().sextOrTrunc(64).getSExtValue()) : std::nullopt;
+std::optional<int64_t> ExpressionDomain::getInteger(Number scalar) { return expressions.findInteger(scalar.integer); }
+
+bool ExpressionDomain::forEachValue(Number scalar, llvm::function_ref<bool()> prove) {
+  std::optional<Expressions::Range> range = expressions.getRange(scalar.integer);
+  if (!range || range->second - range->first >= kMaxValues)
+    return false;
+  // What is assumed for one value is not so for another one.
+  std::map<ExprId, Expressions::Range> assumptions = expressions.getAssumptions();
+  llvm::DenseSet<ExprId> before = traps;
+  bool isProven = true;
+  for (int64_t value = range->first; isProven && value <= range->second; ++value) {
+    expressions.setAssumptions(assumptions);
+    expressions.assumeRange(scalar.integer, value, value);
+    isProven = prove();
+    traps = before;
+  }
+  expressions.setAssumptions(std::move(assumptions));
+  return isProven;
 }
 
 std::optional<Numbers> ExpressionDomain::compute(Operation *op, ArrayRef<const Numbers *> operands) {

@@ -87,6 +87,9 @@ public:
   static Number toNumber(ExprId id) { return {.integer = int64_t(id)}; }
   Expressions expressions;
 
+  /// Calls `prove` for each value that an integer may have, until it fails. False then, or if there are too many.
+  bool forEachValue(Number scalar, llvm::function_ref<bool()> prove);
+
 private:
   llvm::DenseSet<ExprId> traps; ///< what the unsharded program computes in all its runs
 };

@@ -40,6 +40,11 @@ public:
 
 private:
   bool readBoundary();
+  /// What was counted for the rules.
+  struct Counts {
+    unsigned numElements = 0, numExpanded = 0, numCases = 0, numValues = 0;
+  };
+  bool prove(ExpressionDomain &domain, std::vector<Number> &leaves, int64_t &left, Counts &counts);
   std::optional<Layout> getLayout(ShardingAttr attr, Type globalType, Type localType);
   /// Runs both functions on arguments of which each element is made. False if one of them is not run.
   bool run(Interpreter &unsharded, Interpreter &partitioned, llvm::function_ref<Number(Type)> makeElement);
@@ -273,39 +278,59 @@ std::string Comparison::refute() {
   return {};
 }
 
-bool Comparison::prove(std::map<std::string, unsigned> &rules) {
-  if (!readBoundary())
-    return false;
-  ExpressionDomain domain;
+/// Proves the function for each value of an integer on which depends what it does, if there are few.
+bool Comparison::prove(ExpressionDomain &domain, std::vector<Number> &leaves, int64_t &left, Counts &counts) {
   Expressions &expressions = domain.expressions;
-  Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, kMaxExpressions);
-  Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, kMaxExpressions);
-  if (!run(unsharded, partitioned, [&](Type type) { return domain.getUndefined(type); })) {
+  Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, left);
+  Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, left);
+  size_t next = 0;
+  bool isRun = run(unsharded, partitioned, [&](Type type) {
+    if (next == leaves.size())
+      leaves.push_back(domain.getUndefined(type));
+    return leaves[next++];
+  });
+  left -= unsharded.getNumComputed() + partitioned.getNumComputed();
+  if (!isRun) {
     whyNotProven = unsharded.why.empty() ? partitioned.why : unsharded.why;
-    return false;
+    std::optional<Number> open = unsharded.open ? unsharded.open : partitioned.open;
+    return open && domain.forEachValue(*open, [&] {
+      ++counts.numValues;
+      return left > 0 && prove(domain, leaves, left, counts);
+    });
   }
-  unsigned numExpanded = 0, numElements = 0, numCases = 0;
   bool areEqual = forEachPair(unsharded, partitioned, [&](const Pair &pair) {
-    ++numElements;
+    ++counts.numElements;
     if (pair.is.integer == pair.should.integer)
       return true;
     std::optional<ExprId> is = expressions.expand(pair.is.integer), should = expressions.expand(pair.should.integer);
     if (is && is == should) {
-      ++numExpanded;
+      ++counts.numExpanded;
       return true;
     }
-    ++numCases;
+    ++counts.numCases;
     return expressions.areEqualInAllCases(pair.is.integer, pair.should.integer);
   });
-  if (!areEqual) {
+  if (!areEqual)
     whyNotProven = "an element that is another expression";
+  return areEqual;
+}
+
+bool Comparison::prove(std::map<std::string, unsigned> &rules) {
+  if (!readBoundary())
     return false;
-  }
-  rules = {{"element that is the same expression", numElements}};
-  if (numExpanded)
-    rules["sum of products, multiplied out"] = numExpanded;
-  if (numCases)
-    rules["element that is the same expression for each value of its indices"] = numCases;
+  ExpressionDomain domain;
+  std::vector<Number> leaves;
+  int64_t left = kMaxExpressions;
+  Counts counts;
+  if (!prove(domain, leaves, left, counts))
+    return false;
+  rules = {{"element that is the same expression", counts.numElements}};
+  if (counts.numExpanded)
+    rules["sum of products, multiplied out"] = counts.numExpanded;
+  if (counts.numCases)
+    rules["element that is the same expression for each value of its indices"] = counts.numCases;
+  if (counts.numValues)
+    rules["size or index that data give, for each of its values"] = counts.numValues;
   return true;
 }
 

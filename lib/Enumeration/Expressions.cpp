@@ -202,6 +202,62 @@ void Expressions::assumeRange(ExprId id, int64_t min, int64_t max) {
           return assumeRange(expr.operands[1 - i], min - *known, max - *known);
   auto [it, isNew] = ranges.try_emplace(id, min, max);
   it->second = {std::max(it->second.first, min), std::min(it->second.second, max)};
+  if (it->second.first == it->second.second)
+    setAssumptions(ranges);
+}
+
+void Expressions::setAssumptions(std::map<ExprId, Range> assumed) {
+  ranges = std::move(assumed);
+  known.clear();
+  for (auto [id, range] : ranges)
+    if (range.first == range.second)
+      known[id] = getConstant(IntegerAttr::get(list[id].type, range.first));
+}
+
+std::optional<int64_t> Expressions::findInteger(ExprId id) {
+  std::optional<int64_t> constant = getInteger(id);
+  return constant || known.empty() ? constant : getInteger(substitute(id, known));
+}
+
+/// Where a minimum and a maximum have constants among their operands, these are bounds.
+std::optional<Expressions::Range> Expressions::getRange(ExprId id) const {
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
+  auto getBounds = [&](auto getBounds, ExprId id) -> Range {
+    if (auto assumed = ranges.find(id); assumed != ranges.end())
+      return assumed->second;
+    if (std::optional<int64_t> constant = getInteger(id))
+      return {*constant, *constant};
+    const Expr &expr = list[id];
+    if (expr.name == "arith.index_cast" || expr.name == "arith.extsi")
+      return getBounds(getBounds, expr.operands[0]);
+    bool isMin = expr.name == "affine.min" || expr.name == "arith.minsi";
+    if (!isMin && expr.name != "affine.max" && expr.name != "arith.maxsi")
+      return {kMin, kMax};
+    SmallVector<Range> operands, bounds;
+    for (ExprId operand : expr.operands)
+      operands.push_back(getBounds(getBounds, operand));
+    bounds = operands;
+    if (auto attributes = dyn_cast_or_null<DictionaryAttr>(expr.value)) {
+      bounds.clear();
+      AffineMap map = attributes.getAs<AffineMapAttr>("map").getValue();
+      for (AffineExpr result : map.getResults()) {
+        auto dim = dyn_cast<AffineDimExpr>(result);
+        auto symbol = dyn_cast<AffineSymbolExpr>(result);
+        auto constant = dyn_cast<AffineConstantExpr>(result);
+        bounds.push_back(dim        ? operands[dim.getPosition()]
+                         : symbol   ? operands[map.getNumDims() + symbol.getPosition()]
+                         : constant ? Range(constant.getValue(), constant.getValue())
+                                    : Range(kMin, kMax));
+      }
+    }
+    Range range = bounds.front();
+    for (Range other : bounds)
+      range = isMin ? Range(std::min(range.first, other.first), std::min(range.second, other.second))
+                    : Range(std::max(range.first, other.first), std::max(range.second, other.second));
+    return range;
+  };
+  Range range = getBounds(getBounds, id);
+  return range.first == kMin || range.second == kMax ? std::nullopt : std::optional(range);
 }
 
 void Expressions::assumeDefined(ExprId id) {
@@ -263,15 +319,21 @@ ExprId Expressions::substitute(ExprId id, Values &values) {
   if (expr.name == kLookup) {
     ArrayRef<int64_t> shape = cast<DenseI64ArrayAttr>(expr.value).asArrayRef();
     auto indices = MutableArrayRef(operands).take_front(shape.size());
-    bool isInside = true;
+    bool isInside = true, isKnown = true;
     for (auto [index, size] : llvm::zip_equal(indices, shape)) {
       index = substitute(index, values);
       std::optional<int64_t> known = getInteger(index);
+      isKnown &= known.has_value();
       isInside &= !known || (*known >= 0 && *known < size);
     }
-    // One outside is not read.
-    ArrayRef<ExprId> elements = ArrayRef(operands).drop_front(shape.size());
-    return note(isInside ? substitute(getLookup(expr.type, shape, elements, indices), values) : id);
+    if (!isInside) // not read
+      return note(id);
+    auto elements = MutableArrayRef(operands).drop_front(shape.size());
+    if (!isKnown)
+      for (ExprId &element : elements)
+        element = substitute(element, values);
+    ExprId found = getLookup(expr.type, shape, elements, indices);
+    return note(isKnown ? substitute(found, values) : found);
   }
   for (ExprId &operand : operands)
     operand = substitute(operand, values);

@@ -37,6 +37,14 @@ public:
   void assumeDefined(ExprId id);
   /// Notes that an integer is in [min, max] where the unsharded program is defined.
   void assumeRange(ExprId id, int64_t min, int64_t max);
+  /// The integer that an expression is where all others have the only value that is possible.
+  std::optional<int64_t> findInteger(ExprId id);
+  /// The least and the largest value of an integer, if both are known.
+  using Range = std::pair<int64_t, int64_t>;
+  std::optional<Range> getRange(ExprId id) const;
+  /// All ranges that are assumed.
+  const std::map<ExprId, Range> &getAssumptions() const { return ranges; }
+  void setAssumptions(std::map<ExprId, Range> assumed);
   /// True if it is in all cases.
   bool isInRange(ExprId id, int64_t min, int64_t max);
   /// The comparison of two integers.
@@ -78,7 +86,8 @@ private:
   llvm::DenseMap<ExprId, std::optional<ExprId>> expanded;
   size_t numExpanded = 0, numSubstituted = 0;
   /// Least and largest values of integers, where the unsharded program is defined.
-  std::map<ExprId, std::pair<int64_t, int64_t>> ranges;
+  std::map<ExprId, Range> ranges;
+  Values known; ///< by the ranges of one value
 };
 
 } // namespace mlir::spmd::enumeration

@@ -54,7 +54,10 @@ Column Interpreter::get(unsigned device, Value value) const {
 int64_t Interpreter::getInteger(unsigned device, OpFoldResult value) {
   if (auto attr = dyn_cast<Attribute>(value))
     return cast<IntegerAttr>(attr).getInt();
-  std::optional<int64_t> integer = domain.getInteger((*get(device, cast<Value>(value)))[0]);
+  Number scalar = (*get(device, cast<Value>(value)))[0];
+  std::optional<int64_t> integer = domain.getInteger(scalar);
+  if (!integer && why.empty())
+    open = scalar;
   if (!integer)
     fail("an index that data give");
   return integer.value_or(0);
@@ -149,7 +152,8 @@ bool Interpreter::run(Block &block, ArrayRef<unsigned> on) {
 }
 
 bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
-  if (on.empty())
+  auto isComputed = [](Type type) { return isa<ShapedType>(type) || isNumeric(type); };
+  if (on.empty() || (op.use_empty() && isPure(&op) && llvm::none_of(op.getResultTypes(), isComputed)))
     return true;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runFor(loop, on);
@@ -240,6 +244,8 @@ bool Interpreter::runBothSides(scf::IfOp op, ArrayRef<unsigned> on) {
     for (unsigned device : on) {
       const Tensor a = *find(device, op.thenYield().getOperand(r)), b = *find(device, op.elseYield().getOperand(r));
       Number condition = (*get(device, op.getCondition()))[0];
+      if (a.shape != b.shape)
+        return fail("a branch that decides on a size");
       Numbers chosen{a.numbers->type, {}};
       for (int64_t i = 0, e = ShapedType::getNumElements(a.shape); i < e; ++i)
         chosen.list.push_back(domain.select(condition, (*a.numbers)[i], (*b.numbers)[i], chosen.type));

@@ -69,6 +69,8 @@ public:
   std::string why;
   /// True if the program is undefined for these arguments.
   bool isUndefined = false;
+  /// The integer that is not known, if it is why the program is not run.
+  std::optional<Number> open;
 
 private:
   using Results = SmallVector<Tensor, 1>;
@@ -88,14 +90,16 @@ private:
   std::optional<int64_t> getCommon(Value value, ArrayRef<unsigned> on);
 
   // TensorOps.cpp
+  /// The shape of the result of an op; std::nullopt if it is not known.
+  std::optional<Index> getResultShape(Operation &op, unsigned device);
   /// What an op of one device gives.
   std::optional<Results> compute(Operation &op, unsigned device);
   std::optional<Tensor> computeConstant(Attribute value, Type type);
   std::optional<Tensor> computeTensor(Operation &op, unsigned device);
-  std::optional<Tensor> computeSlice(tensor::ExtractSliceOp op, unsigned device);
+  std::optional<Tensor> computeSlice(tensor::ExtractSliceOp op, ArrayRef<int64_t> shape, unsigned device);
   std::optional<Tensor> computeInsert(tensor::InsertSliceOp op, unsigned device);
-  std::optional<Tensor> computePad(tensor::PadOp op, unsigned device);
-  Tensor computeConcat(tensor::ConcatOp op, unsigned device);
+  std::optional<Tensor> computePad(tensor::PadOp op, ArrayRef<int64_t> shape, unsigned device);
+  Tensor computeConcat(tensor::ConcatOp op, ArrayRef<int64_t> shape, unsigned device);
   /// The value that a block yields at each index of a shape; its arguments are the indices.
   Column computeAtIndices(Block &block, ArrayRef<int64_t> shape, unsigned device);
   std::optional<Results> computeSort(SortOp op, unsigned device);

@@ -235,10 +235,11 @@ namespace {
 class StructuredRun {
 public:
   StructuredRun(linalg::LinalgOp op, Interpreter &program, unsigned device)
-      : op(op), program(program), device(device), extents(op.getStaticLoopRanges()) {}
+      : op(op), program(program), device(device), extents(getExtents()) {}
   std::optional<SmallVector<Tensor, 1>> run();
 
 private:
+  SmallVector<int64_t> getExtents();
   /// The indices of the parallel loops in all iterations.
   void setLoops();
   bool runIteration();
@@ -254,6 +255,13 @@ private:
   SmallVector<Column> loops, outputs;
 };
 } // namespace
+
+SmallVector<int64_t> StructuredRun::getExtents() {
+  SmallVector<int64_t> sizes;
+  for (Value operand : op->getOperands())
+    llvm::append_range(sizes, program.find(device, operand)->shape);
+  return op.getShapesToLoopsMap().compose(sizes);
+}
 
 void StructuredRun::setLoops() {
   SmallVector<int64_t> shape;
@@ -361,8 +369,8 @@ std::optional<SmallVector<Tensor, 1>> StructuredRun::run() {
 std::optional<SmallVector<Tensor, 1>> enumeration::computeLoops(linalg::LinalgOp op, Interpreter &program,
                                                                 unsigned device) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type) || isNumeric(type); };
-  if (op.hasDynamicShape() || !llvm::all_of(op->getOperandTypes(), isTensor)) {
-    program.fail("an op of sizes that only the run knows");
+  if (!op.getShapesToLoopsMap() || !llvm::all_of(op->getOperandTypes(), isTensor)) {
+    program.fail("an op whose operands do not give the sizes of its loops");
     return std::nullopt;
   }
   return StructuredRun(op, program, device).run();

@@ -32,7 +32,7 @@ static bool isInside(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
 std::optional<Interpreter::Results> Interpreter::compute(Operation &op, unsigned device) {
   auto isRead = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor ? tensor.hasStaticShape() && isNumeric(tensor.getElementType()) : isNumeric(type);
+    return isNumeric(tensor ? tensor.getElementType() : type);
   };
   if (!llvm::all_of(llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()), isRead))
     return std::nullopt;
@@ -45,6 +45,73 @@ std::optional<Interpreter::Results> Interpreter::compute(Operation &op, unsigned
     return computeSort(sort, device);
   std::optional<Tensor> tensor = computeTensor(op, device);
   return tensor ? std::optional(Results{*tensor}) : std::nullopt;
+}
+
+std::optional<Index> Interpreter::getResultShape(Operation &op, unsigned device) {
+  auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  if (!type)
+    return Index();
+  Index shape(type.getShape());
+  auto getSizes = [&](ArrayRef<OpFoldResult> sizes) {
+    Index all;
+    for (OpFoldResult size : sizes)
+      all.push_back(getInteger(device, size));
+    return all;
+  };
+  auto getShape = [&](Value value) { return find(device, value)->shape; };
+  if (isa<tensor::CastOp>(op)) {
+    Index source = getShape(op.getOperand(0));
+    bool fits = llvm::all_of(llvm::zip_equal(source, shape), [](auto sizes) {
+      return ShapedType::isDynamic(std::get<1>(sizes)) || std::get<0>(sizes) == std::get<1>(sizes);
+    });
+    return fits ? std::optional(source) : std::nullopt;
+  }
+  if (type.hasStaticShape())
+    return shape;
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+    shape = getSizes(empty.getMixedSizes());
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    shape = getSizes(expand.getMixedOutputShape());
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    Index source = getShape(collapse.getSrc());
+    for (auto [size, group] : llvm::zip_equal(shape, collapse.getReassociationIndices())) {
+      size = 1;
+      for (int64_t d : group)
+        size *= source[d];
+    }
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    Index sizes = getSizes(slice.getMixedSizes());
+    shape.clear();
+    for (auto [d, size] : llvm::enumerate(sizes))
+      if (!dropped[d])
+        shape.push_back(size);
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    Index low = getSizes(pad.getMixedLowPad()), high = getSizes(pad.getMixedHighPad());
+    shape = getShape(pad.getSource());
+    for (auto [size, before, after] : llvm::zip_equal(shape, low, high))
+      size += before + after;
+  } else if (isa<tensor::GenerateOp, tensor::SplatOp>(op)) {
+    ValueRange sizes = isa<tensor::SplatOp>(op) ? op.getOperands().drop_front() : op.getOperands();
+    for (int64_t &size : shape)
+      if (ShapedType::isDynamic(size)) {
+        size = getInteger(device, sizes.front());
+        sizes = sizes.drop_front();
+      }
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    shape = getShape(concat.getInputs().front());
+    for (Value input : concat.getInputs().drop_front())
+      shape[concat.getDim()] += getShape(input)[concat.getDim()];
+  } else {
+    // What computes element by element, or nothing.
+    for (Value operand : op.getOperands())
+      if (auto tensor = dyn_cast<RankedTensorType>(operand.getType()); tensor && tensor.getRank() == type.getRank()) {
+        shape = getShape(operand);
+        break;
+      }
+  }
+  return why.empty() && llvm::all_of(shape, [](int64_t size) { return size >= 0; }) ? std::optional(shape)
+                                                                                    : std::nullopt;
 }
 
 std::optional<Tensor> Interpreter::computeConstant(Attribute value, Type type) {
@@ -68,24 +135,27 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
     return std::nullopt;
   Type type = op.getResult(0).getType();
   auto tensor = dyn_cast<RankedTensorType>(type);
-  ArrayRef<int64_t> shape = tensor ? tensor.getShape() : ArrayRef<int64_t>();
+  std::optional<Index> found = getResultShape(op, device);
+  if (!found)
+    return std::nullopt;
+  const Index &shape = *found;
   Attribute constant;
   if (matchPattern(&op, m_Constant(&constant)))
     return computeConstant(constant, type);
   if (isa<tensor::EmptyOp>(op))
     return Tensor{Index(shape),
-                  std::make_shared<Numbers>(getUndefined(tensor.getElementType(), tensor.getNumElements()))};
+                  std::make_shared<Numbers>(getUndefined(tensor.getElementType(), ShapedType::getNumElements(shape)))};
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::CastOp, tensor::SplatOp,
           WithShardingConstraintOp, PropagationBarrierOp, ReshardOp>(op))
     return Tensor{Index(shape), get(device, op.getOperand(0))};
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return computeSlice(slice, device);
+    return computeSlice(slice, shape, device);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return computeInsert(insert, device);
   if (auto pad = dyn_cast<tensor::PadOp>(op))
-    return computePad(pad, device);
+    return computePad(pad, shape, device);
   if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return computeConcat(concat, device);
+    return computeConcat(concat, shape, device);
   if (auto generate = dyn_cast<tensor::GenerateOp>(op)) {
     Column column = computeAtIndices(generate.getBody().front(), shape, device);
     return column ? std::optional(Tensor{Index(shape), column}) : std::nullopt;
@@ -107,12 +177,12 @@ std::optional<Tensor> Interpreter::computeTensor(Operation &op, unsigned device)
   return result ? std::optional(Tensor{Index(shape), result}) : std::nullopt;
 }
 
-std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, unsigned device) {
+std::optional<Tensor> Interpreter::computeSlice(tensor::ExtractSliceOp op, ArrayRef<int64_t> shape, unsigned device) {
   const Tensor source = *find(device, op.getSource());
   Type type = source.numbers->type, indexType = IndexType::get(op.getContext());
   llvm::SmallBitVector dropped = op.getDroppedDims();
   bool isRead = true;
-  Tensor result = build(op.getType().getShape(), type, [&](ArrayRef<int64_t> index) {
+  Tensor result = build(shape, type, [&](ArrayRef<int64_t> index) {
     SmallVector<Column> from;
     unsigned next = 0;
     for (auto [d, offset, step] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
@@ -186,9 +256,8 @@ Column Interpreter::computeAtIndices(Block &block, ArrayRef<int64_t> shape, unsi
   return body.run(block) ? body.get(block.getTerminator()->getOperand(0)) : nullptr;
 }
 
-std::optional<Tensor> Interpreter::computePad(tensor::PadOp op, unsigned device) {
+std::optional<Tensor> Interpreter::computePad(tensor::PadOp op, ArrayRef<int64_t> shape, unsigned device) {
   const Tensor source = *find(device, op.getSource());
-  ArrayRef<int64_t> shape = op.getType().getShape();
   Column padding = computeAtIndices(op.getRegion().front(), shape, device);
   if (!padding)
     return std::nullopt;
@@ -200,9 +269,9 @@ std::optional<Tensor> Interpreter::computePad(tensor::PadOp op, unsigned device)
   });
 }
 
-Tensor Interpreter::computeConcat(tensor::ConcatOp op, unsigned device) {
+Tensor Interpreter::computeConcat(tensor::ConcatOp op, ArrayRef<int64_t> shape, unsigned device) {
   auto type = cast<RankedTensorType>(op.getType());
-  return build(type.getShape(), type.getElementType(), [&](ArrayRef<int64_t> index) {
+  return build(shape, type.getElementType(), [&](ArrayRef<int64_t> index) {
     Index from(index);
     for (Value input : op.getInputs()) {
       const Tensor &part = *find(device, input);

@@ -16,6 +16,8 @@
 // RULES: @written_wrong: not decided
 // RULES: @written_beyond: not decided
 // RULES: @subtracted: not decided
+// RULES: @sized: not decided
+// RULES: @sized_wrong: not decided
 // RULES: @divided: not decided
 
 //--- global.mlir
@@ -123,6 +125,40 @@ func.func @subtracted(%a: tensor<4xi32>, %b: tensor<i32>) -> tensor<4xi32> {
     linalg.yield %3 : i32
   } -> tensor<4xi32>
   return %0 : tensor<4xi32>
+}
+func.func @sized(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %low = affine.max affine_map<()[s0] -> (0, s0)>()[%k]
+  %m = affine.min affine_map<()[s0] -> (4, s0)>()[%low]
+  %rest = affine.apply affine_map<()[s0] -> (4 - s0)>()[%m]
+  %s = tensor.extract_slice %a[0] [%m] [1] : tensor<4xi32> to tensor<?xi32>
+  %r = tensor.pad %s low[0] high[%rest] {
+  ^bb0(%i: index):
+    %c7 = arith.constant 7 : i32
+    tensor.yield %c7 : i32
+  } : tensor<?xi32> to tensor<4xi32>
+  %0 = tensor.extract_slice %r[0] [3] [1] : tensor<4xi32> to tensor<3xi32>
+  %1 = tensor.extract_slice %r[3] [1] [1] : tensor<4xi32> to tensor<1xi32>
+  %2 = tensor.concat dim(0) %1, %0 : (tensor<1xi32>, tensor<3xi32>) -> tensor<4xi32>
+  return %2 : tensor<4xi32>
+}
+func.func @sized_wrong(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %low = affine.max affine_map<()[s0] -> (0, s0)>()[%k]
+  %m = affine.min affine_map<()[s0] -> (4, s0)>()[%low]
+  %rest = affine.apply affine_map<()[s0] -> (4 - s0)>()[%m]
+  %s = tensor.extract_slice %a[0] [%m] [1] : tensor<4xi32> to tensor<?xi32>
+  %r = tensor.pad %s low[0] high[%rest] {
+  ^bb0(%i: index):
+    %c7 = arith.constant 7 : i32
+    tensor.yield %c7 : i32
+  } : tensor<?xi32> to tensor<4xi32>
+  %0 = tensor.extract_slice %r[0] [3] [1] : tensor<4xi32> to tensor<3xi32>
+  %1 = tensor.extract_slice %r[3] [1] [1] : tensor<4xi32> to tensor<1xi32>
+  %2 = tensor.concat dim(0) %1, %0 : (tensor<1xi32>, tensor<3xi32>) -> tensor<4xi32>
+  return %2 : tensor<4xi32>
 }
 
 //--- local.mlir
@@ -329,6 +365,49 @@ func.func @subtracted(%a: tensor<4xi32>, %b: tensor<i32>) -> tensor<4xi32> {
     linalg.yield %5 : i32
   } -> tensor<4xi32>
   return %0 : tensor<4xi32>
+}
+// A size that data give, within bounds that the program computes: it is each of 0 to 4.
+// CHECK: @sized: proven
+// CHECK: 5 x size or index that data give, for each of its values
+func.func @sized(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %low = affine.max affine_map<()[s0] -> (0, s0)>()[%k]
+  %m = affine.min affine_map<()[s0] -> (4, s0)>()[%low]
+  %r = tensor.generate {
+  ^bb0(%i: index):
+    %c7 = arith.constant 7 : i32
+    %c4 = arith.constant 4 : index
+    %c3 = arith.constant 3 : index
+    %sum = arith.addi %i, %c3 : index
+    %at = arith.remui %sum, %c4 : index
+    %isIn = arith.cmpi slt, %at, %m : index
+    %v = tensor.extract %a[%at] : tensor<4xi32>
+    %w = arith.select %isIn, %v, %c7 : i32
+    tensor.yield %w : i32
+  } : tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+// One element more than the size.
+// CHECK: @sized_wrong: refused
+func.func @sized_wrong(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
+  %e = tensor.extract %n[] : tensor<i32>
+  %k = arith.index_cast %e : i32 to index
+  %low = affine.max affine_map<()[s0] -> (0, s0)>()[%k]
+  %m = affine.min affine_map<()[s0] -> (4, s0)>()[%low]
+  %r = tensor.generate {
+  ^bb0(%i: index):
+    %c7 = arith.constant 7 : i32
+    %c4 = arith.constant 4 : index
+    %c3 = arith.constant 3 : index
+    %sum = arith.addi %i, %c3 : index
+    %at = arith.remui %sum, %c4 : index
+    %isIn = arith.cmpi sle, %at, %m : index
+    %v = tensor.extract %a[%at] : tensor<4xi32>
+    %w = arith.select %isIn, %v, %c7 : i32
+    tensor.yield %w : i32
+  } : tensor<4xi32>
+  return %r : tensor<4xi32>
 }
 // A division that the unsharded program does under a condition may trap without it.
 // CHECK: @divided: not decided
