@@ -69,8 +69,8 @@ std::optional<mpi::MPI_ReductionOpEnum> getReductionOp(ReductionKind kind, Type 
   if (!isInteger && !type.isF32() && !type.isF64())
     return std::nullopt;
   switch (kind) {
-  case ReductionKind::Sum:
-    return Op::MPI_SUM;
+  case ReductionKind::Sum: // Open MPI 4.1 saturates sums of 8 and 16 bits where the processor has AVX.
+    return !isInteger || type.getIntOrFloatBitWidth() >= 32 ? std::optional(Op::MPI_SUM) : std::nullopt;
   case ReductionKind::Prod:
     return Op::MPI_PROD;
   case ReductionKind::And:

@@ -145,10 +145,12 @@ private:
     auto *origin = OpaqueLoc::getUnderlyingLocationOrNull<Operation *>(op->getLoc());
     if (!origin || origin->getNumResults() != 1)
       return;
-    auto type = cast<RankedTensorType>(origin->getResult(0).getType());
+    auto type = dyn_cast<RankedTensorType>(origin->getResult(0).getType());
+    auto ofCopy = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !ofCopy)
+      return;
     if (share.dim)
-      share.dim =
-          getOriginalDim(type.getShape(), cast<RankedTensorType>(op->getResult(0).getType()).getRank(), *share.dim);
+      share.dim = getOriginalDim(type.getShape(), ofCopy.getRank(), *share.dim);
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (auto from = dyn_cast<linalg::LinalgOp>(origin); from && linalgOp && roles.row >= 0) {
       share.loop = getOriginalDim(from.getStaticLoopRanges(), linalgOp.getNumLoops(), roles.group);

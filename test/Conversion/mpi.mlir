@@ -47,6 +47,18 @@ func.func @sums(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
   return %2 : tensor<4x3xf32>
 }
 
+// Open MPI saturates sums of 8 and 16 bits: values are sent, and combined here.
+// CHECK-LABEL: func.func @narrow_sums(
+func.func @narrow_sums(%x: tensor<5xi16>, %y: tensor<5xi32>) -> (tensor<5xi16>, tensor<5xi32>) {
+  // CHECK-NOT: mpi.allreduce
+  // CHECK: mpi.send
+  // CHECK: arith.addi %{{.*}} : tensor<5xi16>
+  %0 = spmd.all_reduce %x sum <@pod, {"y"}> : tensor<5xi16>
+  // CHECK: mpi.allreduce(%{{.*}}, %{{.*}}, MPI_SUM, %{{.*}}) : memref<5xi32>, memref<5xi32>
+  %1 = spmd.all_reduce %y sum <@pod, {"y"}> : tensor<5xi32>
+  return %0, %1 : tensor<5xi16>, tensor<5xi32>
+}
+
 // Columns are blocks of a transposed operand. The lower rank sends first.
 // CHECK-LABEL: func.func @transposed(
 func.func @transposed(%x: tensor<2x4xbf16>) -> tensor<4x2xbf16> {

@@ -46,7 +46,8 @@ def ConvertSPMDToMPIPass : SPMDPass<"convert-spmd-to-mpi"> {
     * A sum, a product or a combination of bits of a full value is `mpi.allreduce` on the
       communicator of its group. A group has one communicator, which is split off when a
       function first needs it and kept in a global. So are the maximum and minimum of signed
-      integers.
+      integers. Not so sums of integers of 8 and 16 bits: Open MPI 4.1 saturates these where
+      the processor has AVX.
     * Other collectives are messages: `mpi.send` and `mpi.recv` of packed blocks, one for each
       pair of devices that exchange elements, in an order in which blocking messages of any
       size end. The dialect has no other collectives, and upstream lowers no messages that do
