@@ -4,12 +4,12 @@
 // REQUIRES: mpi
 // RUN: shard-compile %s --emit=local | FileCheck %s --check-prefix=LOCAL
 // RUN: rm -rf %t && mkdir %t && env SK_RECORD=%t/suite shard-run %s --random-inputs=3 --verify=exact
-// RUN: %shardkit_src/scripts/embed-suite %t/suite shard,calls,mpi --expect=9 --jobs=1 | FileCheck %s
-// CHECK: shard: 1 runs, 10 functions, 11 results, 11 equal bit by bit
+// RUN: %shardkit_src/scripts/embed-suite %t/suite shard,calls,mpi --expect=10 --jobs=1 | FileCheck %s
+// CHECK: shard: 1 runs, 11 functions, 12 results, 12 equal bit by bit
 // CHECK-NEXT: 0 functions refused
-// CHECK-NEXT: calls: 1 runs, 9 functions, 10 results, 10 equal bit by bit
+// CHECK-NEXT: calls: 1 runs, 10 functions, 11 results, 11 equal bit by bit
 // CHECK-NEXT: 1 functions refused: 1 with tensor.gather, which upstream does not lower
-// CHECK-NEXT: mpi: 1 runs, 9 functions, 10 results, 10 equal bit by bit
+// CHECK-NEXT: mpi: 1 runs, 10 functions, 11 results, 11 equal bit by bit
 // CHECK-NEXT: 1 functions refused: 1 with tensor.gather, which upstream does not lower
 
 // LOCAL: module attributes {spmd.phase = "final"}
@@ -23,6 +23,14 @@ func.func @sum(%a: tensor<3x8xi32> {spmd.sharding = #spmd.sharding<@pod, [{}, {"
   %zero = arith.constant dense<0> : tensor<3x5xi32>
   %0 = linalg.matmul ins(%a, %b : tensor<3x8xi32>, tensor<8x5xi32>) outs(%zero : tensor<3x5xi32>) -> tensor<3x5xi32>
   return %0 : tensor<3x5xi32>
+}
+
+// Sums of 16 bits wrap; Open MPI would saturate them.
+func.func @wraps(%a: tensor<2x45xi16> {spmd.sharding = #spmd.sharding<@pod, [{"x"}, {}]>, spmd.range = [-32768, 32767]})
+    -> (tensor<45xi16> {spmd.sharding = #spmd.sharding<@pod, [{}]>}) {
+  %zero = arith.constant dense<0> : tensor<45xi16>
+  %0 = linalg.reduce { arith.addi } ins(%a : tensor<2x45xi16>) outs(%zero : tensor<45xi16>) dimensions = [0]
+  return %0 : tensor<45xi16>
 }
 
 // reduce_scatter: the maximum of f16.
