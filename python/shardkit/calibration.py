@@ -319,7 +319,8 @@ class _Functions:
         overhead = seconds["step"]
 
         def without_overhead(name: str) -> float:
-            """Of one op: the difference that more of them make, as processes wait for each other in a step."""
+            """Of one op: the difference that more of them make, as processes wait for each other in a step. At least a tenth of what was
+            measured, so that it is positive on a machine that something disturbs."""
             one, many = seconds[name], seconds.get(f"{name}_{_MANY}")
             return max(one - overhead, 0.1 * one) if many is None else max((many - one) / (_MANY - 1), 0.1 * many / _MANY)
 
@@ -329,16 +330,17 @@ class _Functions:
         flops = work / sum(2 * float(np.prod(p.shape)) / p.flops for p in products)
         copies = [Copy(elements, 8 * elements / without_overhead(name)) for elements, name in self.copies]
         bandwidth = sum(8 * c.elements for c in copies) / sum(8 * c.elements / c.bandwidth for c in copies)
-        overlap = self._find_overlap(seconds, overhead)
+        pairs = [f"{name}_{part}" for _, name in self.pairs for part in _PARTS]
+        overlap = self._find_overlap({name: without_overhead(name) for name in pairs if name in seconds})
         return Calibration(self.axes, alpha, beta, _round(flops), tuple(samples), tuple(products), process, _round(bandwidth), tuple(copies), overhead, overlap)
 
-    def _find_overlap(self, seconds: Mapping[str, float], overhead: float) -> float | None:
+    def _find_overlap(self, seconds: Mapping[str, float]) -> float | None:
         """What products and collectives take less together than one after the other, of what they could."""
         saved = most = 0.0
         for _, name in self.pairs:
             if not all(f"{name}_{part}" in seconds for part in _PARTS):
                 continue
-            products, collectives, both = (max(seconds[f"{name}_{part}"] - overhead, 0) for part in _PARTS)
+            products, collectives, both = (seconds[f"{name}_{part}"] for part in _PARTS)
             saved += min(max(products + collectives - both, 0), products, collectives)
             most += min(products, collectives)
         return round(saved / most, 2) if most else None
