@@ -46,8 +46,9 @@ private:
   };
   bool prove(ExpressionDomain &domain, std::vector<Number> &leaves, int64_t &left, Counts &counts);
   std::optional<Layout> getLayout(ShardingAttr attr, Type globalType, Type localType);
-  /// Runs both functions on arguments of which each element is made. False if one of them is not run.
-  bool run(Interpreter &unsharded, Interpreter &partitioned, llvm::function_ref<Number(Type)> makeElement);
+  /// Runs both functions on arguments of which each element is made, by its type and range. False if one of them is not
+  /// run.
+  bool run(Interpreter &unsharded, Interpreter &partitioned, llvm::function_ref<Number(Type, ArrayAttr)> makeElement);
   /// The shard of a value in a layout.
   Tensor getShard(const Tensor &value, const Layout &layout, const Mesh *on, unsigned device,
                   Interpreter &partitioned) const;
@@ -129,9 +130,14 @@ bool Comparison::readBoundary() {
   return !mesh || mesh->numDevices() <= kMaxDevices;
 }
 
-/// Numbers of different kinds: those that products and logarithms take, and those around zero.
-static Number draw(Type type, unsigned seed, std::mt19937_64 &random) {
+/// Numbers of different kinds: those that products and logarithms take, those around zero, and integers of the range
+/// that random inputs are from.
+static Number draw(Type type, ArrayAttr range, unsigned seed, std::mt19937_64 &random) {
   double uniform = double(random() >> 11) / double(uint64_t(1) << 53);
+  if (range && seed % 3 == 2 && !isa<FloatType>(type) && !type.isInteger(1)) {
+    int64_t low = cast<IntegerAttr>(range[0]).getInt(), high = cast<IntegerAttr>(range[1]).getInt();
+    return {.integer = low + int64_t(random() % uint64_t(high - low))};
+  }
   if (isa<FloatType>(type))
     return {.real = seed % 2 ? 0.25 + 1.5 * uniform : 2 * uniform - 1};
   if (type.isInteger(1))
@@ -161,15 +167,17 @@ Tensor Comparison::getShard(const Tensor &value, const Layout &layout, const Mes
   return {shape, std::make_shared<Numbers>(std::move(shard))};
 }
 
-bool Comparison::run(Interpreter &unsharded, Interpreter &partitioned, llvm::function_ref<Number(Type)> makeElement) {
+bool Comparison::run(Interpreter &unsharded, Interpreter &partitioned,
+                     llvm::function_ref<Number(Type, ArrayAttr)> makeElement) {
   for (BlockArgument argument : global.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     Type element = getElementTypeOrSelf(argument.getType());
     if (!isNumeric(element) || (type && (!type.hasStaticShape() || type.getNumElements() > kMaxElements)))
       return unsharded.fail("an argument that is not read");
+    auto range = global.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kRangeAttr);
     Numbers numbers{element, {}};
     for (int64_t i = 0, e = type ? type.getNumElements() : 1; i < e; ++i)
-      numbers.list.push_back(makeElement(element));
+      numbers.list.push_back(makeElement(element, range));
     auto column = std::make_shared<Numbers>(std::move(numbers));
     for (unsigned device = 0; device < unsharded.getNumDevices(); ++device)
       unsharded.set(device, argument, {type ? Index(type.getShape()) : Index(), column});
@@ -256,10 +264,12 @@ std::string Comparison::refute() {
     std::mt19937_64 random(seed + 1);
     Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, left);
     Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, left);
-    if (!run(unsharded, partitioned, [&](Type type) { return draw(type, seed, random); })) {
+    if (!run(unsharded, partitioned, [&](Type type, ArrayAttr range) { return draw(type, range, seed, random); })) {
       // Other arguments may be legal.
       if (unsharded.isUndefined)
         continue;
+      if (partitioned.isUndefined)
+        return "for the arguments of seed " + std::to_string(seed) + " it is undefined: " + partitioned.why;
       // Fewer sets than those that may be drawn are enough.
       if (seed < kMinSeeds)
         why = unsharded.why.empty() ? partitioned.why : unsharded.why;
@@ -284,7 +294,7 @@ bool Comparison::prove(ExpressionDomain &domain, std::vector<Number> &leaves, in
   Interpreter unsharded(global->getParentOp(), manualMesh, /*isUnsharded=*/true, domain, left);
   Interpreter partitioned(local->getParentOp(), mesh, /*isUnsharded=*/false, domain, left);
   size_t next = 0;
-  bool isRun = run(unsharded, partitioned, [&](Type type) {
+  bool isRun = run(unsharded, partitioned, [&](Type type, ArrayAttr) {
     if (next == leaves.size())
       leaves.push_back(domain.getUndefined(type));
     return leaves[next++];
@@ -334,13 +344,17 @@ bool Comparison::prove(std::map<std::string, unsigned> &rules) {
   return true;
 }
 
-/// Decides a function that is not decided, whose signatures are paired.
+/// Decides a function that is not proven, whose signatures are paired.
 static void decide(func::FuncOp global, func::FuncOp local, const proof::Boundary &boundary, proof::Proof &proof) {
   Comparison comparison(global, local, boundary);
   if (comparison.prove(proof.rules)) {
+    if (proof.outcome == proof::Outcome::Refused)
+      proof.rules["refusal that the elements contradict"] = 1;
     proof.outcome = proof::Outcome::Proven;
     return;
   }
+  if (proof.outcome == proof::Outcome::Refused)
+    return;
   proof.example = comparison.refute();
   if (!proof.example.empty())
     proof.outcome = proof::Outcome::Refused;
@@ -351,7 +365,7 @@ static void decide(func::FuncOp global, func::FuncOp local, const proof::Boundar
 }
 
 void spmd::decideByElements(func::FuncOp global, func::FuncOp local, proof::Proof &proof) {
-  if (proof.outcome != proof::Outcome::Undecided || !global.getBody().hasOneBlock() || !local.getBody().hasOneBlock())
+  if (proof.outcome == proof::Outcome::Proven || !global.getBody().hasOneBlock() || !local.getBody().hasOneBlock())
     return;
   if (FailureOr<proof::Boundary> boundary = proof::pairBoundary(global, local); succeeded(boundary))
     decide(global, local, *boundary, proof);
@@ -363,9 +377,10 @@ static bool hasSizes(func::FuncOp func) {
                       [&](unsigned i) { return bool(func.getArgAttr(i, kSizeAttr)); });
 }
 
-void spmd::decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate) {
-  auto isOpen = [](const proof::Certificate::Function &function) {
-    return function.proof.outcome == proof::Outcome::Undecided;
+void spmd::decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate, bool onlyRefused) {
+  auto isOpen = [&](const proof::Certificate::Function &function) {
+    return function.proof.outcome == proof::Outcome::Refused ||
+           (function.proof.outcome == proof::Outcome::Undecided && !onlyRefused);
   };
   if (llvm::none_of(certificate.functions, isOpen))
     return;

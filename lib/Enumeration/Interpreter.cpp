@@ -126,6 +126,11 @@ bool Interpreter::failUndefined(const Twine &reason) {
   return (isUnsharded || domain.isStrict()) ? fail(reason) : true;
 }
 
+bool Interpreter::failAlways(const Twine &reason) {
+  isUndefined |= why.empty();
+  return fail(reason);
+}
+
 bool Interpreter::addTrap(Number scalar, bool isCertain) {
   return domain.addTrap(scalar, isUnsharded, isCertain && numOpenBranches == 0) ||
          fail("a division or a look-up that the unsharded program does not do");
@@ -194,7 +199,9 @@ bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
 bool Interpreter::runFor(scf::ForOp op, ArrayRef<unsigned> on) {
   std::optional<int64_t> begin = getCommon(op.getLowerBound(), on), end = getCommon(op.getUpperBound(), on),
                          step = getCommon(op.getStep(), on);
-  if (!begin || !end || !step || *step < 1 || (*end - *begin) / *step > kMaxIterations)
+  if (step && *step < 1)
+    return failAlways("a loop of step " + Twine(*step));
+  if (!begin || !end || !step || (*end - *begin) / *step > kMaxIterations)
     return fail("a loop of other bounds on each device, or of many iterations");
   copy(op.getInitArgs(), op.getRegionIterArgs(), on);
   for (int64_t i = *begin; i < *end; i += *step) {

@@ -67,6 +67,8 @@ public:
 
   Domain &domain;
   std::string why;
+  /// Notes that the program is not defined for these arguments, whatever it goes on with.
+  bool failAlways(const Twine &reason);
   /// True if the program is undefined for these arguments.
   bool isUndefined = false;
   /// The integer that is not known, if it is why the program is not run.

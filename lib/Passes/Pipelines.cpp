@@ -2,6 +2,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Renames.h"
+#include "shardkit/Enumeration/Enumeration.h"
 #include "shardkit/Passes.h"
 #include "shardkit/Proof/Certificate.h"
 #include "shardkit/Proof/Normalize.h"
@@ -81,9 +82,15 @@ LogicalResult spmd::proveAgainst(ModuleOp unsharded, ModuleOp module, std::strin
       proof.emplace();
       proof->reason = reason;
     }
-  } else if (failed(proof = proof::proveModule(unsharded, module))) {
-    return failure();
+  } else {
+    auto fallback = [](func::FuncOp global, func::FuncOp local, proof::Proof &proof) {
+      decideByElements(global, local, proof);
+    };
+    proof = proof::proveModule(unsharded, module, /*withClaims=*/false, proof::kMaxSizes, fallback);
+    if (failed(proof))
+      return failure();
   }
+  decideByElements(unsharded, module, *proof, /*onlyRefused=*/isSilent);
   proof::report(*proof, isSilent ? std::nullopt : std::optional(DiagnosticSeverity::Warning));
   if (certificate) {
     llvm::raw_string_ostream os(*certificate);

@@ -30,6 +30,8 @@ private:
   bool moveFact(const Fact &fact);
   /// Facts of slices of which the operand has all: those that a collective of smaller dims moves.
   SmallVector<Fact, 1> getSliceFacts();
+  /// The operand as values of other shapes, which have its elements in the same order.
+  SmallVector<Fact, 1> getReshapedFacts();
   /// A partial operand of equal elements is reduced, or stays what it is.
   void reduceUniform(const Fact &fact);
   /// The ranks along which it moves or reduces.
@@ -123,6 +125,10 @@ void CollectiveVisitor::visit() {
     for (const Fact &fact : getSliceFacts())
       if (moveFact(fact))
         values.count("slice that only the partitioned program has");
+  if (values.getFacts(result).empty())
+    for (const Fact &fact : getReshapedFacts())
+      if (moveFact(fact))
+        values.count("reshape");
   values.setGap(&op, isRefused ? Outcome::Refused : Outcome::Undecided, why, name);
 }
 
@@ -173,6 +179,21 @@ SmallVector<Fact, 1> CollectiveVisitor::getSliceFacts() {
     slices.push_back(slice);
   }
   return slices;
+}
+
+SmallVector<Fact, 1> CollectiveVisitor::getReshapedFacts() {
+  SmallVector<Fact, 1> reshaped;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(input.getType()).getShape();
+  for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(input)))
+    for (ClassId other : values.global.getReshapes(fact.value)) {
+      ArrayRef<int64_t> global = values.global[other].type.getShape();
+      if (global.size() != shape.size() || overlap(values.global[fact.value].varying, getMovedRanks()))
+        continue;
+      std::optional<Fact> as = applyReshape(fact, shape, shape, other, global);
+      if (as && hasFormsOf(*as, values.global[other]))
+        reshaped.push_back(*as);
+    }
+  return reshaped;
 }
 
 SmallVector<RankDigit, 4> CollectiveVisitor::getMovedRanks() const {

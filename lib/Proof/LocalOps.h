@@ -27,6 +27,9 @@ void visitWindowConcat(tensor::ConcatOp op, LocalValues &values);
 /// A reshape regroups digits of the forms. True if that gives facts, or if the operand has none. (Reshapes.cpp)
 bool visitReshape(Operation &op, LocalValues &values);
 
+/// True if all dims without a form have equal elements. (Reshapes.cpp)
+bool hasFormsOf(const Fact &fact, const ClassInfo &info);
+
 /// Operands of equal sizes that are sharded alike: index i of operand n is digit n, then i, of the result. Adds facts
 /// to those that the op has as a structured one. (Reshapes.cpp)
 void visitEqualConcat(tensor::ConcatOp op, LocalValues &values);

@@ -423,6 +423,10 @@ LogicalResult Prover::compareResults() {
       setUndecided(globalTerminator, "result #" + Twine(r) + " of the unsharded function is not modelled", "global");
       return success();
     }
+    if (!cast<RankedTensorType>(unsharded.getType()).hasStaticShape()) {
+      setUndecided(op, "result #" + Twine(r) + " has a size that is not known", "dynamic size");
+      return success();
+    }
     FailureOr<Fact> expected =
         readBoundary(local.getResultAttrDict(r), value.getType(), *id, unsharded.getType(), "result #" + Twine(r));
     if (failed(expected))
@@ -449,18 +453,19 @@ LogicalResult Prover::compareResults() {
 bool Prover::compareTensor(unsigned r, const Fact &expected) {
   Operation *terminator = local.getBody().front().getTerminator();
   Value value = terminator->getOperand(r);
-  Outcome outcome = Outcome::Undecided;
-  std::string why;
+  // Refused if all that it holds of the value is.
+  std::optional<Outcome> worst;
+  std::string why = "holds another value of the unsharded program";
   for (const Fact &fact : values.getFacts(value)) {
-    if (!global.areEqual(fact.value, expected.value)) {
-      if (why.empty())
-        why = "holds another value of the unsharded program";
+    if (!global.areEqual(fact.value, expected.value))
       continue;
-    }
-    why = explainDifference(value, fact, expected, outcome);
+    Outcome found = Outcome::Undecided;
+    why = explainDifference(value, fact, expected, found);
     if (why.empty())
       return true;
+    worst = worst && *worst != found ? Outcome::Undecided : found;
   }
+  Outcome outcome = worst.value_or(Outcome::Undecided);
   Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
   Operation *wrong = nullptr;
   if (outcome == Outcome::Undecided)

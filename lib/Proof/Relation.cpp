@@ -492,6 +492,31 @@ std::optional<Fact> proof::applyReshape(const Fact &fact, llvm::ArrayRef<int64_t
 // Comparison
 //===----------------------------------------------------------------------===//
 
+/// The digits that are zero in all lanes that are inside of all dims: with another value of one, the index is beyond
+/// its dim.
+static llvm::SmallVector<IndexTerm, 4> findZeroDigits(const Fact &fact) {
+  llvm::SmallVector<IndexTerm, 4> zeros;
+  for (const DimFact &dim : fact.dims) {
+    if (!dim.form || dim.form->hasScalar() || dim.form->getRange().first < dim.form->getConstant())
+      continue;
+    for (const IndexTerm &term : dim.form->getTerms())
+      if (dim.form->getConstant() + term.coef >= dim.size)
+        zeros.push_back(term);
+  }
+  return zeros;
+}
+
+/// `form` where these digits are zero.
+static IndexForm dropDigits(const IndexForm &form, llvm::ArrayRef<IndexTerm> zeros) {
+  llvm::SmallVector<IndexTerm, 4> kept;
+  for (const IndexTerm &term : form.getTerms())
+    if (llvm::none_of(zeros, [&](const IndexTerm &zero) {
+          return zero.kind == term.kind && zero.var == term.var && zero.lo <= term.lo && term.hi() <= zero.hi();
+        }))
+      kept.push_back(term);
+  return IndexForm::ofTerms(form.getConstant(), kept);
+}
+
 bool proof::haveSameElements(const Fact &found, const Fact &expected, int64_t numDevices,
                              llvm::ArrayRef<int64_t> localShape, int64_t &rank, llvm::SmallVectorImpl<int64_t> &index) {
   bool same = found.dims.size() == expected.dims.size();
@@ -501,9 +526,10 @@ bool proof::haveSameElements(const Fact &found, const Fact &expected, int64_t nu
   llvm::SmallVector<std::pair<int64_t, llvm::SmallVector<int64_t>>> lanes;
   llvm::SmallVector<int64_t> zero(rankOfValue, 0);
   lanes.push_back({0, zero});
+  llvm::SmallVector<IndexTerm, 4> zeros = findZeroDigits(expected);
   for (auto [d, pair] : llvm::enumerate(llvm::zip_equal(found.dims, expected.dims))) {
     auto &[a, b] = pair;
-    if (!a.form || (b.form && *a.form == *b.form))
+    if (!a.form || (b.form && dropDigits(*a.form, zeros) == dropDigits(*b.form, zeros)))
       continue;
     // Only the first index is inside of a dim of one element.
     if (!b.form || (b.size == 1 && *a.form == IndexForm(0)))

@@ -43,8 +43,7 @@ static std::optional<SmallVector<int64_t>> getReshapedShape(const Fact &fact, Ra
   return shape;
 }
 
-/// True if all dims without a form have equal elements.
-static bool hasFormsOf(const Fact &fact, const ClassInfo &info) {
+bool proof::hasFormsOf(const Fact &fact, const ClassInfo &info) {
   return llvm::all_of(llvm::zip_equal(fact.dims, info.isUniform),
                       [](auto dim) { return std::get<0>(dim).form || std::get<1>(dim); });
 }

@@ -213,7 +213,7 @@ FailureOr<Proof> SizeCases::prove(int64_t number, const Fallback &fallback) {
   setLocalTypes(localCopy, choice);
   FailureOr<Proof> proof = proof::prove(globalCopy, localCopy);
   // The search has given all values their types.
-  if (succeeded(proof) && proof->outcome == Outcome::Undecided && fallback)
+  if (succeeded(proof) && proof->outcome != Outcome::Proven && fallback)
     fallback(globalCopy, localCopy, *proof);
   if (succeeded(proof) && proof->outcome != Outcome::Proven) {
     proof->op = nullptr; // one of a copy

@@ -181,6 +181,8 @@ SmallVector<int64_t> SizeReader::read(Operation *op, unsigned r) {
     like = style.getDpsInits()[r];
   else if (auto loop = dyn_cast<scf::ForOp>(op))
     like = loop.getInitArgs()[r];
+  else if (auto sort = dyn_cast<SortOp>(op))
+    like = sort.getInputs()[r];
   else if (op->hasTrait<OpTrait::Elementwise>() ||
            isa<tensor::CastOp, WithShardingConstraintOp, PropagationBarrierOp, DoneOp>(op))
     for (Value operand : op->getOperands().drop_front(isa<DoneOp>(op) ? r : 0))

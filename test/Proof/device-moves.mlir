@@ -1,6 +1,6 @@
 // Moves as XLA writes them: shards that change devices as a whole, and windows that are joined of what neighbours have.
 // RUN: split-file %s %t
-// RUN: not shard-prove %t/global.mlir %t/local.mlir 2>&1 | FileCheck %t/local.mlir
+// RUN: not shard-prove %t/global.mlir %t/local.mlir --by-elements=false 2>&1 | FileCheck %t/local.mlir
 
 //--- global.mlir
 func.func @turned(%x: tensor<8x12xf32>) -> tensor<8x12xf32> {
@@ -32,6 +32,24 @@ func.func @other_columns(%x: tensor<8x12xf32>) -> tensor<7x12xf32> {
   %b = tensor.extract_slice %x[0, 0] [7, 12] [1, 1] : tensor<8x12xf32> to tensor<7x12xf32>
   %0 = arith.subf %a, %b : tensor<7x12xf32>
   return %0 : tensor<7x12xf32>
+}
+func.func @as_reshaped(%x: tensor<1x16x2xf32>) -> tensor<1x8x4xf32> {
+  %0 = tensor.collapse_shape %x [[0, 1, 2]] : tensor<1x16x2xf32> into tensor<32xf32>
+  %1 = tensor.expand_shape %0 [[0, 1, 2]] output_shape [1, 8, 4] : tensor<32xf32> into tensor<1x8x4xf32>
+  return %1 : tensor<1x8x4xf32>
+}
+func.func @as_reshaped_wrongly(%x: tensor<1x16x2xf32>) -> tensor<1x8x4xf32> {
+  %0 = tensor.collapse_shape %x [[0, 1, 2]] : tensor<1x16x2xf32> into tensor<32xf32>
+  %1 = tensor.expand_shape %0 [[0, 1, 2]] output_shape [1, 8, 4] : tensor<32xf32> into tensor<1x8x4xf32>
+  return %1 : tensor<1x8x4xf32>
+}
+func.func @one_element(%x: tensor<1x1xf32>) -> tensor<1x1xf32> {
+  %0 = math.exp %x : tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+}
+func.func @two_elements(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
+  %0 = math.exp %x : tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
 }
 
 //--- local.mlir
@@ -108,4 +126,29 @@ func.func @other_columns(%x: tensor<4x12xf32> {spmd.sharding = #spmd.sharding<@m
   %1 = spmd.all_gather %0 <@m, [{"x"}, {}]> : tensor<4x12xf32> -> tensor<8x12xf32>
   %2 = tensor.extract_slice %1[0, 0] [7, 12] [1, 1] : tensor<8x12xf32> to tensor<7x12xf32>
   return %2 : tensor<7x12xf32>
+}
+// The elements that a device has are those of the reshape in the same order, which is moved without a reshape.
+spmd.mesh @r = <["a"=2, "b"=2, "c"=2]>
+// CHECK-DAG: @as_reshaped: proven
+func.func @as_reshaped(%x: tensor<1x2x2xf32> {spmd.global_type = tensor<1x16x2xf32>, spmd.sharding = #spmd.sharding<@r, [{}, {"c", "a", 2, "b"}, {}]>}) -> (tensor<1x2x4xf32> {spmd.sharding = #spmd.sharding<@r, [{}, {"c", "b"}, {}]>}) {
+  %0 = spmd.exchange %x of tensor<1x4x4xf32> <@r, [{}, {"a"}, {"b"}]> to <@r, [{}, {"b"}, {}]> : tensor<1x2x2xf32> -> tensor<1x2x4xf32>
+  return %0 : tensor<1x2x4xf32>
+}
+// The halves of the other axis.
+// CHECK-DAG: @as_reshaped_wrongly: {{refused|not decided}}
+func.func @as_reshaped_wrongly(%x: tensor<1x2x2xf32> {spmd.global_type = tensor<1x16x2xf32>, spmd.sharding = #spmd.sharding<@r, [{}, {"c", "a", 2, "b"}, {}]>}) -> (tensor<1x2x4xf32> {spmd.sharding = #spmd.sharding<@r, [{}, {"c", "b"}, {}]>}) {
+  %0 = spmd.exchange %x of tensor<1x4x4xf32> <@r, [{}, {"b"}, {"a"}]> to <@r, [{}, {"a"}, {}]> : tensor<1x2x2xf32> -> tensor<1x2x4xf32>
+  return %0 : tensor<1x2x4xf32>
+}
+// Where the column is inside of its dim, c is 0, so the row is too.
+// CHECK-DAG: @one_element: proven
+func.func @one_element(%x: tensor<1x1xf32> {spmd.sharding = #spmd.sharding<@r, [{"c"}, {}]>}) -> (tensor<1x1xf32> {spmd.sharding = #spmd.sharding<@r, [{}, {"a", "c"}]>}) {
+  %0 = math.exp %x : tensor<1x1xf32>
+  return %0 : tensor<1x1xf32>
+}
+// Nothing says that c is 0 here: device 1 has padding.
+// CHECK-DAG: error: @two_elements is refused at math.exp: result #0 holds [c, i1], expected [0, i1]
+func.func @two_elements(%x: tensor<1x2xf32> {spmd.sharding = #spmd.sharding<@r, [{"c"}, {}]>}) -> (tensor<1x2xf32> {spmd.sharding = #spmd.sharding<@r, [{}, {}]>}) {
+  %0 = math.exp %x : tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
 }

@@ -19,6 +19,8 @@
 // RULES: @sized: not decided
 // RULES: @sized_wrong: not decided
 // RULES: @divided: not decided
+// RULES: @stepped: not decided
+// RULES: @started: not decided
 
 //--- global.mlir
 spmd.mesh @m = <["x"=2]>
@@ -159,6 +161,32 @@ func.func @sized_wrong(%a: tensor<4xi32>, %n: tensor<i32>) -> tensor<4xi32> {
   %1 = tensor.extract_slice %r[3] [1] [1] : tensor<4xi32> to tensor<1xi32>
   %2 = tensor.concat dim(0) %1, %0 : (tensor<1xi32>, tensor<3xi32>) -> tensor<4xi32>
   return %2 : tensor<4xi32>
+}
+func.func @stepped(%a: tensor<4xi32>, %n: index) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c2 = arith.constant 2 : index
+  %0 = scf.for %i = %c0 to %c4 step %c2 iter_args(%b = %a) -> tensor<4xi32> {
+    %1 = arith.addi %b, %a : tensor<4xi32>
+    scf.yield %1 : tensor<4xi32>
+  }
+  return %0 : tensor<4xi32>
+}
+func.func @started(%a: tensor<2xi32> {spmd.range = [1, 9]}, %k: i32 {spmd.range = [40, 44]}) -> tensor<2xi32> {
+  %c45 = arith.constant 45 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0> : tensor<2xi32>
+  %r:2 = scf.while (%i = %k, %b = %zero) : (i32, tensor<2xi32>) -> (i32, tensor<2xi32>) {
+    %isMore = arith.cmpi slt, %i, %c45 : i32
+    scf.condition(%isMore) %i, %b : i32, tensor<2xi32>
+  } do {
+  ^bb0(%i: i32, %b: tensor<2xi32>):
+    %1 = arith.addi %b, %b : tensor<2xi32>
+    %2 = arith.addi %1, %a : tensor<2xi32>
+    %next = arith.addi %i, %c1 : i32
+    scf.yield %next, %2 : i32, tensor<2xi32>
+  }
+  return %r#1 : tensor<2xi32>
 }
 
 //--- local.mlir
@@ -418,4 +446,34 @@ func.func @divided(%a: tensor<2xi32>, %b: tensor<2xi32>, %if: tensor<2xi1>) -> t
   %0 = arith.divsi %a, %b : tensor<2xi32>
   %1 = arith.select %if, %0, %a : tensor<2xi1>, tensor<2xi32>
   return %1 : tensor<2xi32>
+}
+// A loop of step 0 does not end.
+// CHECK: @stepped: refused
+// ERR: note: for the arguments of seed 0 it is undefined: a loop of step 0
+func.func @stepped(%a: tensor<4xi32>, %n: index) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %0 = scf.for %i = %c0 to %c4 step %c0 iter_args(%b = %a) -> tensor<4xi32> {
+    %1 = arith.addi %b, %a : tensor<4xi32>
+    scf.yield %1 : tensor<4xi32>
+  }
+  return %0 : tensor<4xi32>
+}
+// Another first value, which 32 iterations shift out: that is seen with few of them, as in the range of the inputs.
+// CHECK: @started: refused
+func.func @started(%a: tensor<2xi32> {spmd.range = [1, 9]}, %k: i32 {spmd.range = [40, 44]}) -> tensor<2xi32> {
+  %c45 = arith.constant 45 : i32
+  %c1 = arith.constant 1 : i32
+  %one = arith.constant dense<1> : tensor<2xi32>
+  %r:2 = scf.while (%i = %k, %b = %one) : (i32, tensor<2xi32>) -> (i32, tensor<2xi32>) {
+    %isMore = arith.cmpi slt, %i, %c45 : i32
+    scf.condition(%isMore) %i, %b : i32, tensor<2xi32>
+  } do {
+  ^bb0(%i: i32, %b: tensor<2xi32>):
+    %1 = arith.addi %b, %b : tensor<2xi32>
+    %2 = arith.addi %1, %a : tensor<2xi32>
+    %next = arith.addi %i, %c1 : i32
+    scf.yield %next, %2 : i32, tensor<2xi32>
+  }
+  return %r#1 : tensor<2xi32>
 }

@@ -12,11 +12,11 @@
 
 namespace mlir::spmd {
 
-/// Decides functions of `certificate` that are not decided. It is proven that each element of a result is the same
+/// Decides functions of `certificate` that are not proven. It is proven that each element of a result is the same
 /// expression of elements of the arguments as in the unsharded function, or it is refused by arguments for which one is
-/// another number. What is too large to be run in about a second stays not decided, and so does what has an op that is
-/// not run.
-void decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate);
+/// another number. What is too large to be run in about a second stays what it is, and so does what has an op that is
+/// not run. With `onlyRefused`, what is not decided is left alone.
+void decideByElements(ModuleOp global, ModuleOp local, proof::Certificate &certificate, bool onlyRefused = false);
 
 /// The same for one function, in the form that is compared. Sizes are known.
 void decideByElements(func::FuncOp global, func::FuncOp local, proof::Proof &proof);

@@ -64,14 +64,14 @@ struct Proof {
 /// Values of sizes that only the run knows that are tried.
 constexpr int64_t kMaxSizes = 8192;
 
-/// Decides what a proof leaves not decided: a function of known sizes, in the form that is compared.
+/// Decides what a proof does not prove: a function of known sizes, in the form that is compared.
 using Fallback = std::function<void(func::FuncOp global, func::FuncOp local, Proof &proof)>;
 
 /// Decides whether `local` computes what `global` does: every result of `local`, in the layout of its `spmd.sharding`,
 /// if every argument holds its shard in the layout of its. Nothing else that is written on `local` is used. Both
 /// functions are of one context. Signatures that do not fit are an error of `local`. Sizes of the signature that only
 /// the run knows are proven one by one, if they have at most `maxSizes` values, with `fallback` where one is not
-/// decided.
+/// proven.
 FailureOr<Proof> prove(func::FuncOp global, func::FuncOp local, bool withClaims = false, int64_t maxSizes = kMaxSizes,
                        const Fallback &fallback = {});
 
