@@ -33,20 +33,6 @@ void spmd::registerTarget(DialectRegistry &registry) {
   registry.insert<SPMDDialect, cuda::SpmdCudaDialect>();
 }
 
-static rt::SizeExpr getSizeExpr(AffineExpr expr) {
-  using Kind = rt::SizeExpr::Kind;
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return {Kind::Number, constant.getValue(), {}};
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return {Kind::Size, symbol.getPosition(), {}};
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  Kind kind = binary.getKind() == AffineExprKind::Add        ? Kind::Add
-              : binary.getKind() == AffineExprKind::Mul      ? Kind::Multiply
-              : binary.getKind() == AffineExprKind::FloorDiv ? Kind::FloorDivide
-                                                             : Kind::CeilDivide;
-  return {kind, 0, {getSizeExpr(binary.getLHS()), getSizeExpr(binary.getRHS())}};
-}
-
 static rt::EntryPoint getEntry(int64_t program, const target::CompiledFunction &function) {
   rt::EntryPoint entry{program, function.symbol, function.arenaBytes, {}};
   ArrayRef<Attribute> arena = function.arena ? function.arena.getValue() : ArrayRef<Attribute>();

@@ -26,6 +26,9 @@ FailureOr<std::vector<LoadedArgument>> describeLoading(ModuleOp module, const Me
 /// Writes the elements of all arguments with `spmd.constant` to a file of the bundle, each constant once.
 LogicalResult writeConstants(ModuleOp module, llvm::StringRef dir, shardkit::rt::Manifest &out);
 
+/// An expression of size arguments, by their numbers, as manifests have it.
+shardkit::rt::SizeExpr getSizeExpr(AffineExpr size);
+
 /// What an argument of a program with these attributes is.
 shardkit::rt::ValueKind getArgumentKind(DictionaryAttr attrs);
 

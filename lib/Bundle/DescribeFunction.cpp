@@ -116,28 +116,31 @@ static void describeExtents(const Layout &layout, rt::Extents &out) {
   }
 }
 
-/// Appends `factor` times an expression of size arguments as a sum of products. False for other than sums and products.
-static bool appendProducts(AffineExpr size, rt::SizeProduct times, std::vector<rt::SizeProduct> &out) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(size)) {
-    if (llvm::MulOverflow(times.factor, constant.getValue(), times.factor))
-      return false;
-    out.push_back(std::move(times));
-    return true;
+rt::SizeExpr spmd::getSizeExpr(AffineExpr size) {
+  using Kind = rt::SizeExpr::Kind;
+  if (auto constant = dyn_cast<AffineConstantExpr>(size))
+    return {Kind::Number, constant.getValue(), {}};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(size))
+    return {Kind::Size, symbol.getPosition(), {}};
+  auto binary = cast<AffineBinaryOpExpr>(size);
+  const AffineExpr a = binary.getLHS(), b = binary.getRHS();
+  auto make = [](Kind kind, rt::SizeExpr a, rt::SizeExpr b) {
+    return rt::SizeExpr{kind, 0, {std::move(a), std::move(b)}};
+  };
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return make(Kind::Add, getSizeExpr(a), getSizeExpr(b));
+  case AffineExprKind::Mul:
+    return make(Kind::Multiply, getSizeExpr(a), getSizeExpr(b));
+  case AffineExprKind::FloorDiv:
+    return make(Kind::FloorDivide, getSizeExpr(a), getSizeExpr(b));
+  case AffineExprKind::CeilDiv:
+    return make(Kind::CeilDivide, getSizeExpr(a), getSizeExpr(b));
+  default: // a mod b = a - b * floor(a / b)
+    const rt::SizeExpr multiple =
+        make(Kind::Multiply, getSizeExpr(b), make(Kind::FloorDivide, getSizeExpr(a), getSizeExpr(b)));
+    return make(Kind::Add, getSizeExpr(a), make(Kind::Multiply, multiple, {Kind::Number, -1, {}}));
   }
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(size)) {
-    times.sizes.push_back(symbol.getPosition());
-    out.push_back(std::move(times));
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(size);
-  if (binary && binary.getKind() == AffineExprKind::Add)
-    return appendProducts(binary.getLHS(), times, out) && appendProducts(binary.getRHS(), times, out);
-  if (!binary || binary.getKind() != AffineExprKind::Mul)
-    return false;
-  std::vector<rt::SizeProduct> left;
-  return appendProducts(binary.getLHS(), times, left) && llvm::all_of(left, [&](const rt::SizeProduct &product) {
-           return appendProducts(binary.getRHS(), product, out);
-         });
 }
 
 /// The slot of a value that fragments of a pipeline exchange; null for other slots.
@@ -302,10 +305,7 @@ LogicalResult Describer::describeDims(AffineMap sizes, ShardingAttr attr, Locati
   }
   for (auto [d, size] : llvm::enumerate(sizes.getResults())) {
     rt::DimInfo &dim = value.dims.emplace_back();
-    if (!appendProducts(size, {}, dim.size))
-      return emitError(loc)
-             << "dim " << d << " of '" << value.name << "' of function '" << func.getSymName()
-             << "' is computed from sizes that only the run knows, expected a sum, difference or product of these";
+    dim.size = getSizeExpr(size);
     for (const DimEntry &entry : attr ? ArrayRef<DimEntry>(sharding.dims[d].entries) : ArrayRef<DimEntry>()) {
       if (entry.isStride()) {
         dim.digits.push_back({0, entry.size});

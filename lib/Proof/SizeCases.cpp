@@ -12,6 +12,7 @@
 
 #include "SizeCases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
+#include "shardkit/Dialect/SPMD/IR/DimSymbols.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,11 +92,25 @@ bool SizeCases::fitsSymbols(unsigned globalArgument, unsigned localArgument) {
       continue;
     if (!map || map.getValue().getNumResults() != type.getShape().size())
       return false;
-    auto symbol = dyn_cast<AffineSymbolExpr>(map.getValue().getResult(d));
-    if (!symbol || symbol.getPosition() >= sizes.size())
+    AffineExpr held = map.getValue().getResult(d);
+    auto text = names ? cast<StringAttr>(names[d]) : StringAttr();
+    if (!text || text.empty()) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(held);
+      if (!symbol || symbol.getPosition() >= sizes.size())
+        return false;
+      continue;
+    }
+    FailureOr<DimSymbols> dim = parseDimSymbols(text);
+    if (failed(dim))
       return false;
-    StringRef name = names ? cast<StringAttr>(names[d]).getValue() : StringRef();
-    if (!name.empty() && name != sizes[symbol.getPosition()].name)
+    SmallVector<AffineExpr> numbers;
+    for (StringAttr name : dim->names) {
+      const auto *size = llvm::find_if(sizes, [&](const Size &each) { return each.name == name.getValue(); });
+      if (size == sizes.end())
+        return false;
+      numbers.push_back(getAffineSymbolExpr(size - sizes.begin(), name.getContext()));
+    }
+    if (dim->size.replaceSymbols(numbers) != held)
       return false;
   }
   return true;

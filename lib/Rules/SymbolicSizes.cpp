@@ -264,8 +264,59 @@ static SizeRange getSizeRange(AffineExpr expr, ArrayRef<std::pair<int64_t, int64
   }
 }
 
+/// A quotient in an expression, rounded down, by a number.
+static AffineExpr findQuotient(AffineExpr expr) {
+  AffineExpr found;
+  expr.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (binary && binary.getKind() == AffineExprKind::FloorDiv && isa<AffineConstantExpr>(binary.getRHS()))
+      found = binary;
+  });
+  return found;
+}
+
+/// The number that a part of an expression is multiplied by in it, 0 if it does not appear; std::nullopt if the
+/// expression is not linear in it.
+static std::optional<int64_t> getFactor(AffineExpr expr, AffineExpr part) {
+  if (expr == part)
+    return 1;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  std::optional<int64_t> a = getFactor(binary.getLHS(), part), b = getFactor(binary.getRHS(), part);
+  int64_t factor = 0;
+  if (!a || !b || (*a == 0 && *b == 0))
+    return a && b ? std::optional<int64_t>(0) : std::nullopt;
+  if (binary.getKind() == AffineExprKind::Add)
+    return llvm::AddOverflow(*a, *b, factor) ? std::nullopt : std::optional(factor);
+  auto number = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (binary.getKind() != AffineExprKind::Mul || !number || llvm::MulOverflow(*a, number.getValue(), factor))
+    return std::nullopt;
+  return factor;
+}
+
+/// The same as getSizeRange, and from n / k - 1 < floor(n / k) <= n / k: s0 - floor(s0 / 2) is at least s0 / 2.
+static SizeRange getTightRange(AffineExpr expr, ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  SizeRange range = getSizeRange(expr, bounds);
+  auto quotient = dyn_cast_or_null<AffineBinaryOpExpr>(findQuotient(expr));
+  std::optional<int64_t> factor = quotient ? getFactor(expr, quotient) : std::nullopt;
+  const int64_t divisor = quotient ? cast<AffineConstantExpr>(quotient.getRHS()).getValue() : 0;
+  if (!factor || divisor < 1)
+    return range;
+  AffineExpr rest = expr.replace(quotient, getAffineConstantExpr(0, expr.getContext()));
+  // The expression times the divisor, with the quotient at its ends.
+  auto getEnd = [&](AffineExpr dividend) {
+    return getTightRange(simplifyAffineExpr(rest * divisor + dividend * *factor, 0, bounds.size()), bounds);
+  };
+  SizeRange below = getEnd(quotient.getLHS() - (divisor - 1)), above = getEnd(quotient.getLHS());
+  if (*factor < 0)
+    std::swap(below, above);
+  return {std::max(range.low, llvm::divideCeilSigned(below.low, divisor)),
+          std::min(range.high, llvm::divideFloorSigned(above.high, divisor))};
+}
+
 std::optional<bool> SymbolicSizes::isAtLeast(AffineExpr a, AffineExpr b) {
-  SizeRange difference = getSizeRange(simplifyAffineExpr(a - b, 0, symbols.size()), bounds);
+  SizeRange difference = getTightRange(simplifyAffineExpr(a - b, 0, symbols.size()), bounds);
   if (difference.low >= 0)
     return true;
   return difference.high < 0 ? std::optional(false) : std::nullopt;

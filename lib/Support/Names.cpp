@@ -20,11 +20,12 @@ std::string spmd::getArgumentName(func::FuncOp func, unsigned i) {
   return "arg" + std::to_string(i);
 }
 
-StringAttr spmd::getSizeName(func::FuncOp func, unsigned i, int64_t d) {
+DimSymbols spmd::getDimSymbols(func::FuncOp func, unsigned i, int64_t d) {
   if (auto names = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
     if (auto name = cast<StringAttr>(names[d]); !name.empty())
-      return name;
-  return StringAttr::get(func.getContext(), getArgumentName(func, i) + "." + Twine(d));
+      return *parseDimSymbols(name); // which the verifier did
+  MLIRContext *context = func.getContext();
+  return {{StringAttr::get(context, getArgumentName(func, i) + "." + Twine(d))}, getAffineSymbolExpr(0, context)};
 }
 
 std::string spmd::getResultName(func::FuncOp func, unsigned i) {

@@ -87,8 +87,9 @@ struct FindGroupsPass : public spmd::impl::SPMDFindGroupsPassBase<FindGroupsPass
       if (!isa<linalg::LinalgOp>(block->getParentOp()))
         blocks.push_back(block);
     });
-    const GroupRegionFinder finder{kMinGroupProducts, [](Value) { return Value(); },
-                                   [](const GroupRegion &, Operation *, Operation *) {}};
+    const auto getNothing = [](Value) { return Value(); };
+    const auto ignore = [](const GroupRegion &, Operation *, Operation *) {};
+    const GroupRegionFinder finder{kMinGroupProducts, getNothing, ignore};
     for (Block *block : blocks)
       for (const GroupRegion &region : finder.find(*block))
         mark(*block, region);

@@ -58,7 +58,8 @@ static void expandFoldedOps(func::FuncOp func) {
 namespace {
 
 /// Adds the size arguments of one function:
-///   1. Each `?` of an argument gets a name: that in `spmd.symbols`, or `x.0` for dim 0 of x.
+///   1. Each `?` of an argument gets a name: that in `spmd.symbols`, or `x.0` for dim 0 of x. It may also be a sum,
+///      difference or product of names.
 ///   2. Each name gets an argument, after all others, with its bound.
 ///   3. Sizes in the body that follow from these are computed from them, and reshapes to such sizes
 ///      become ops that state which dims they join and split.
@@ -70,6 +71,8 @@ public:
 
 private:
   LogicalResult nameSizes();
+  /// Checks that each name follows from the sizes of arguments: as a dim, or from one that has it and known names.
+  LogicalResult checkShown(ArrayRef<DimSymbols> dims);
   LogicalResult addArguments();
   /// The likely size of a name, within its bound; null without one.
   FailureOr<IntegerAttr> getHint(StringAttr name, ArrayAttr bound);
@@ -155,6 +158,7 @@ LogicalResult SizeArguments::run() {
 
 LogicalResult SizeArguments::nameSizes() {
   Builder b(func.getContext());
+  SmallVector<DimSymbols> dims;
   for (BlockArgument arg : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     auto given = func.getArgAttrOfType<ArrayAttr>(arg.getArgNumber(), kDimSymbolsAttr);
@@ -169,11 +173,33 @@ LogicalResult SizeArguments::nameSizes() {
         shape.push_back(b.getAffineConstantExpr(type.getDimSize(d)));
         continue;
       }
-      auto [it, isNew] = names.try_emplace(getSizeName(func, arg.getArgNumber(), d), names.size());
-      shape.push_back(b.getAffineSymbolExpr(it->second));
+      DimSymbols dim = getDimSymbols(func, arg.getArgNumber(), d);
+      SmallVector<AffineExpr> numbers;
+      for (StringAttr name : dim.names)
+        numbers.push_back(b.getAffineSymbolExpr(names.try_emplace(name, names.size()).first->second));
+      shape.push_back(dim.size.replaceSymbols(numbers));
+      dims.push_back(std::move(dim));
     }
     shapes.emplace_back(arg, std::move(shape));
   }
+  return checkShown(dims);
+}
+
+LogicalResult SizeArguments::checkShown(ArrayRef<DimSymbols> dims) {
+  llvm::SmallDenseSet<StringAttr> shown;
+  for (size_t before = size_t(-1); before != shown.size();) {
+    before = shown.size();
+    for (const DimSymbols &dim : dims) {
+      auto isHidden = [&](StringAttr name) { return !shown.contains(name); };
+      const auto *hidden = llvm::find_if(dim.names, isHidden);
+      if (llvm::count_if(dim.names, isHidden) == 1 && dim.isLinearIn(hidden - dim.names.begin()))
+        shown.insert(*hidden);
+    }
+  }
+  for (auto &[name, number] : names)
+    if (!shown.contains(name))
+      return func.emitError() << "size '" << name.getValue() << "' does not follow from the arguments of function '"
+                              << func.getSymName() << "', expected an argument with a dim of it";
   return success();
 }
 

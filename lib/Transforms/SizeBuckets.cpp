@@ -111,7 +111,7 @@ const llvm::SetVector<StringAttr> &SizeBuckets::getNames() {
     auto type = dyn_cast<RankedTensorType>(arg.getType());
     for (int64_t d = 0; type && d < type.getRank(); ++d)
       if (type.isDynamicDim(d))
-        names.insert(getSizeName(func, arg.getArgNumber(), d));
+        names.insert_range(getDimSymbols(func, arg.getArgNumber(), d).names);
   }
   return names;
 }

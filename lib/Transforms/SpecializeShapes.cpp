@@ -323,14 +323,15 @@ private:
       if (!given)
         continue;
       NamedAttrList needed(given);
-      for (Attribute name : symbols) {
-        bool isNamed = false;
-        for (unsigned i = 0; i < func.getNumArguments(); ++i)
-          if (auto others = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
-            isNamed |= llvm::is_contained(others, name);
-        if (!isNamed)
-          needed.erase(cast<StringAttr>(name));
-      }
+      llvm::SmallDenseSet<StringAttr> named;
+      for (unsigned i = 0; i < func.getNumArguments(); ++i)
+        if (auto others = func.getArgAttrOfType<ArrayAttr>(i, kDimSymbolsAttr))
+          for (auto other : others.getAsRange<StringAttr>())
+            named.insert_range(parseDimSymbols(other)->names);
+      for (auto dim : symbols.getAsRange<StringAttr>())
+        for (StringAttr name : parseDimSymbols(dim)->names)
+          if (!named.contains(name))
+            needed.erase(name);
       func->setAttr(attr, needed.getDictionary(func.getContext()));
     }
   }

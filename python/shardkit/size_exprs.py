@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Iterable, Mapping, Sequence
 
 Term = tuple[str, ...]
 """The names of a product, in order."""
+_LARGEST_POWER = 8
 
 
 class SizeExpr:
@@ -24,6 +26,28 @@ class SizeExpr:
     @classmethod
     def name(cls, name: str) -> "SizeExpr":
         return cls({(name,): 1})
+
+    @classmethod
+    def parse(cls, text: str) -> "SizeExpr | None":
+        """Sums, differences, products and powers of names and numbers, `2*b + 1` or `b^2`; None for anything else."""
+        try:
+            return cls._read(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
+        except SyntaxError:
+            return None
+
+    @classmethod
+    def _read(cls, node: ast.expr) -> "SizeExpr | None":
+        if isinstance(node, ast.Name):
+            return cls.name(node.id)
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return cls.number(node.value)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and (operand := cls._read(node.operand)) is not None:
+            return -operand
+        if not isinstance(node, ast.BinOp) or (a := cls._read(node.left)) is None or (b := cls._read(node.right)) is None:
+            return None
+        if isinstance(node.op, ast.Pow):
+            return None if b.known is None or not 0 <= b.known <= _LARGEST_POWER else multiply([a] * b.known)
+        return a + b if isinstance(node.op, ast.Add) else a - b if isinstance(node.op, ast.Sub) else a * b if isinstance(node.op, ast.Mult) else None
 
     @property
     def known(self) -> int | None:
@@ -66,6 +90,12 @@ class SizeExpr:
             quotient, rest = quotient + part, rest - part * other
         return quotient
 
+    def solve(self, name: str) -> "tuple[int, SizeExpr] | None":
+        """The factor of `name` and what is added to it, if the size is linear in it with a number as the factor."""
+        factor = self.terms.get((name,), 0)
+        rest = self - SizeExpr.name(name) * SizeExpr.number(factor)
+        return None if factor == 0 or name in rest.names else (factor, rest)
+
     def range(self, bounds: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
         """The least and the largest size that it can have, within bounds of its names, which are not negative."""
         least = most = 0
@@ -81,6 +111,11 @@ class SizeExpr:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    @property
+    def symbols(self) -> str:
+        """As `spmd.symbols` has it: a name, or operators between spaces."""
+        return str(self).replace("*", " * ")
 
     def __str__(self) -> str:
         text = ""

@@ -7,15 +7,19 @@
 using namespace shardkit::rt;
 
 /// f(x: b x 6 over 2 of the ranks, padded to 4; y: 2 * b * s; b; s) on 4 devices.
+static const SizeExpr b{SizeExpr::Kind::Size, 0, {}}, s{SizeExpr::Kind::Size, 1, {}};
+static SizeExpr number(int64_t value) { return {SizeExpr::Kind::Number, value, {}}; }
+static SizeExpr binary(SizeExpr::Kind kind, SizeExpr a, SizeExpr b) { return {kind, 0, {a, b}}; }
+
 static FunctionInfo makeFunction() {
   FunctionInfo function;
   function.name = "f";
   function.devices = 4;
   ValueInfo x, y, size;
   x.name = "x";
-  x.dims = {{{{1, {0}}}, {{2, 2}}, 4}, {{{6, {}}}, {{1, 2}}, 1}};
+  x.dims = {{b, {{2, 2}}, 4}, {number(6), {{1, 2}}, 1}};
   y.name = "y";
-  y.dims = {{{{2, {0, 1}}}, {}, 1}};
+  y.dims = {{binary(SizeExpr::Kind::Multiply, binary(SizeExpr::Kind::Multiply, b, s), number(2)), {}, 1}};
   size.kind = ValueKind::Size;
   size.dtype = DType::I64;
   size.globalElements = size.localElements = 1;
@@ -64,9 +68,6 @@ TEST(Sizes, everySizeCoversItsValue) {
 
 TEST(Sizes, arenaIsAsLargeAsTheSizesNeed) {
   using Kind = SizeExpr::Kind;
-  auto number = [](int64_t value) { return SizeExpr{Kind::Number, value, {}}; };
-  auto binary = [](Kind kind, SizeExpr a, SizeExpr b) { return SizeExpr{kind, 0, {a, b}}; };
-  const SizeExpr b{Kind::Size, 0, {}}, s{Kind::Size, 1, {}};
   FunctionInfo function = makeFunction();
   // 64 * b; 64 * ceil(s / 4) behind it; b * s * floor((b + -1) / 2), where neither lives.
   function.entry.arena = {{binary(Kind::Multiply, b, number(64)), {}},
@@ -100,7 +101,7 @@ TEST(Sizes, callsHaveTheSizesOfTheirArguments) {
   FunctionInfo function = makeFunction();
   ValueInfo z;
   z.name = "z";
-  z.dims = {{{{1, {1}}}, {}, 1}, {{{1, {0}}}, {}, 1}};
+  z.dims = {{s, {}, 1}, {b, {}, 1}};
   function.arguments.push_back(z);
   auto sizes = findSizes(function, {Shape{5, 6}, Shape{40}, std::nullopt, std::nullopt, Shape{4, 5}});
   ASSERT_TRUE(sizes.ok()) << sizes.status().message();
@@ -110,6 +111,31 @@ TEST(Sizes, callsHaveTheSizesOfTheirArguments) {
             "function 'f': dim 1 of argument 'z' is 6, expected 5, as dim 0 of argument 'x': both are 'b'");
   sizes = findSizes(function, {Shape{5, 6}, Shape{41}, std::nullopt, std::nullopt, Shape{4, 5}});
   EXPECT_EQ(sizes.status().message(), "function 'f': dim 0 of argument 'y' is 41, expected 40 (2 * b * s)");
+}
+
+TEST(Sizes, sizesFollowFromDimsThatAreLinearInThem) {
+  using Kind = SizeExpr::Kind;
+  auto sizes = findSizes(makeFunction(), {Shape{5, 6}, Shape{40}});
+  ASSERT_TRUE(sizes.ok()) << sizes.status().message();
+  EXPECT_EQ(*sizes, std::vector<int64_t>({5, 4}));
+  EXPECT_EQ(errorOf({Shape{5, 6}, Shape{41}}),
+            "function 'f': dim 0 of argument 'y' is 41, expected 2 * b * s for a size 's'");
+  // Of x: b + s and 3 * s - 1, of y: floor(b / 2).
+  FunctionInfo function = makeFunction();
+  auto &x = function.arguments[0].dims, &y = function.arguments[1].dims;
+  x = {{binary(Kind::Add, b, s), {}, 1}, {binary(Kind::Add, binary(Kind::Multiply, s, number(3)), number(-1)), {}, 1}};
+  y = {{binary(Kind::FloorDivide, b, number(2)), {}, 1}};
+  auto messageAt = [&](int64_t d, int64_t e, int64_t f) {
+    sizes = findSizes(function, {Shape{d, e}, Shape{f}});
+    return sizes.ok() ? "" : sizes.status().message();
+  };
+  EXPECT_EQ(messageAt(9, 5, 3), "");
+  EXPECT_EQ(*sizes, std::vector<int64_t>({7, 2}));
+  EXPECT_EQ(messageAt(9, 6, 3), "function 'f': dim 1 of argument 'x' is 6, expected 3 * s - 1 for a size 's'");
+  EXPECT_EQ(messageAt(1, 5, 3), "function 'f': dim 0 of argument 'x' is 1, expected b + s for a size 'b'");
+  EXPECT_EQ(messageAt(9, 5, 4), "function 'f': dim 0 of argument 'y' is 4, expected 3 (floor(b / 2))");
+  x[0].size = y[0].size; // from which b does not follow
+  EXPECT_EQ(messageAt(3, 5, 3), "function 'f': size 'b' is not known, expected an argument with a dim of it");
 }
 
 TEST(Sizes, outOfBoundsIsOneError) {

@@ -23,6 +23,21 @@ func.func @known_size(%x: tensor<?x4xf32> {spmd.symbols = ["b", "n"]}) -> tensor
 
 // -----
 
+// symbols_c2
+// expected-error @below {{dim 0 of argument #0 has the size 'b - ', expected a name, or a sum, difference or product of names and numbers}}
+func.func @half_difference(%x: tensor<?xf32> {spmd.symbols = ["b - "]}) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @below {{size 'b' does not follow from the arguments of function 'square', expected an argument with a dim of it}}
+func.func @square(%x: tensor<?x?xf32> {spmd.symbols = ["b * s", "s * s"]}) -> tensor<?x?xf32> {
+  return %x : tensor<?x?xf32>
+}
+
+// -----
+
 // expected-error @below {{expected a dictionary of names with [low, high], two sizes with low <= high < 2^40}}
 func.func @empty_bound(%x: tensor<?xf32> {spmd.symbols = ["b"]}) -> tensor<?xf32> attributes {spmd.bounds = {b = [4, 1]}} {
   return %x : tensor<?xf32>

@@ -9,9 +9,13 @@ import argparse
 import random
 
 
+SIZES = {"b": "%b", "s": "%s", "b*s": "%bs", "2*b": "%b2", "b/2": "%half", "b%2": "%rest"}
+"""The values of sizes, by what they are of the sizes of arguments."""
+
+
 class Function:
-    def __init__(self, number: int, rng: random.Random, axes: list[str], sorts: bool = False):
-        self.sorts = sorts
+    def __init__(self, number: int, rng: random.Random, axes: list[str], sorts: bool = False, derived: bool = False):
+        self.sorts, self.derived = sorts, derived
         self.rng, self.axes, self.number = rng, axes, number
         self.body: list[str] = []
         self.values: list[tuple[str, list]] = []
@@ -27,16 +31,18 @@ class Function:
         return "tensor<" + "".join(("?" if isinstance(d, str) else str(d)) + "x" for d in dims) + element + ">"
 
     def sharding(self, dims: list) -> str:
+        """A dim that is computed from sizes would have to be a multiple of its shards at each call."""
         free = [a for a in self.axes if self.rng.random() < 0.6]
         self.rng.shuffle(free)
         entries: list[list[str]] = [[] for _ in dims]
         for axis in free:
-            if dims:
-                entries[self.rng.randrange(len(dims))].append(axis)
+            d = self.rng.randrange(len(dims)) if dims else None
+            if d is not None and not (self.derived and dims[d] in SIZES and dims[d] not in ("b", "s")):
+                entries[d].append(axis)
         return "<@m, [" + ", ".join("{" + ", ".join(f'"{a}"' for a in e) + "}" for e in entries) + "]>"
 
     def sizes(self, dims: list) -> str:
-        return ", ".join({"b": "%b", "s": "%s", "b*s": "%bs"}[d] for d in dims if isinstance(d, str))
+        return ", ".join(SIZES[d] for d in dims if isinstance(d, str))
 
     def add(self, text: str, dims: list) -> str:
         name = self.name()
@@ -191,7 +197,7 @@ class Function:
         start = self.rng.randrange(dims[d] - length + 1)
         result = [length if i == d else size for i, size in enumerate(dims)]
         offsets = [start if i == d else 0 for i in range(len(dims))]
-        sizes = ", ".join({"b": "%b", "s": "%s", "b*s": "%bs"}.get(s, str(s)) for s in result)
+        sizes = ", ".join(SIZES.get(s, str(s)) for s in result)
         steps = [1] * len(dims)
         return bool(self.add(f"tensor.extract_slice {x}{offsets} [{sizes}] {steps} : {self.type(dims)} to {self.type(result)}", result))
 
@@ -208,7 +214,7 @@ class Function:
             z = self.add(f"arith.addi {y}, {y} : {self.type(joined)}", joined)
             if joined == ["all"]:
                 self.values = self.values[:-2]
-            sizes = ", ".join({"b": "%b", "s": "%s"}.get(s, str(s)) for s in dims)
+            sizes = ", ".join(SIZES.get(s, str(s)) for s in dims)
             return bool(self.add(f"tensor.expand_shape {z} {groups} output_shape [{sizes}] : {self.type(joined)} into {self.type(dims)}", dims))
         value = self.pick(lambda d: len(d) < 4 and any(isinstance(i, int) and i in (4, 6) for i in d) and "b*s" not in d)
         if not value:
@@ -220,9 +226,34 @@ class Function:
         for i in range(len(dims)):
             groups.append([at, at + 1] if i == d else [at])
             at += 2 if i == d else 1
-        sizes = ", ".join({"b": "%b", "s": "%s"}.get(s, str(s)) for s in expanded)
+        sizes = ", ".join(SIZES.get(s, str(s)) for s in expanded)
         y = self.add(f"tensor.expand_shape {x} {groups} output_shape [{sizes}] : {self.type(dims)} into {self.type(expanded)}", expanded)
         return bool(self.add(f"tensor.collapse_shape {y} {groups} : {self.type(expanded)} into {self.type(dims)}", dims))
+
+    def double(self) -> bool:
+        """Two values of b rows, one after the other."""
+        value = self.pick(lambda d: "b" in d)
+        if not value:
+            return False
+        x, dims = value
+        d = self.rng.choice([i for i, size in enumerate(dims) if size == "b"])
+        y = self.rng.choice([v for v, other in self.values if other == dims])
+        result = ["2*b" if i == d else size for i, size in enumerate(dims)]
+        t = self.type(dims)
+        return bool(self.add(f"tensor.concat dim({d}) {x}, {y} : ({t}, {t}) -> {self.type(result)}", result))
+
+    def halve(self) -> bool:
+        """Each second row, or the last one of an odd number."""
+        value = self.pick(lambda d: "b" in d or "2*b" in d)
+        if not value:
+            return False
+        x, dims = value
+        d = self.rng.choice([i for i, size in enumerate(dims) if size in ("b", "2*b")])
+        made, step = ("b", 2) if dims[d] == "2*b" else self.rng.choice([("b/2", 2), ("b/2", 1), ("b%2", 1)])
+        result = [made if i == d else size for i, size in enumerate(dims)]
+        sizes = ", ".join(SIZES.get(s, str(s)) for s in result)
+        offsets, steps = [0] * len(dims), [step if i == d else 1 for i in range(len(dims))]
+        return bool(self.add(f"tensor.extract_slice {x}{offsets} [{sizes}] {steps} : {self.type(dims)} to {self.type(result)}", result))
 
     def size(self) -> bool:
         value = self.pick(lambda d: any(isinstance(i, str) for i in d))
@@ -270,8 +301,9 @@ class Function:
     def write(self) -> str:
         rng = self.rng
         shapes = [["b", rng.choice([4, 6, 3])], ["b", "s", 4], ["s"], [4, 6], ["b", "s"], ["s", 4], [4], ["b"]]
+        shapes += [["2*b", 4], ["s", "2*b"], ["b*s"]] * self.derived
         for i, dims in enumerate([["b", "s", 4], *rng.sample(shapes, 3)]):
-            symbols = ", ".join(f'"{d}"' if isinstance(d, str) else '""' for d in dims)
+            symbols = ", ".join(f'"{d.replace("*", " * ")}"' if isinstance(d, str) else '""' for d in dims)
             attributes = f"spmd.range = [-3, 4], spmd.symbols = [{symbols}]"
             if rng.random() < 0.7:
                 attributes += f", spmd.sharding = #spmd.sharding{self.sharding(dims)}"
@@ -279,7 +311,7 @@ class Function:
             self.values.append((f"%x{i}", dims))
         kinds = [self.elementwise, self.divide, self.broadcast, self.indices, self.contract, self.reduce, self.transpose, self.pad, self.concat,
                  self.slice, self.reshape, self.size, self.loop, self.constrain, self.constrain]  # fmt: skip
-        kinds += [self.sort] * 3 * self.sorts
+        kinds += [self.sort] * 3 * self.sorts + [self.double, self.halve] * 3 * self.derived
         for _ in range(rng.randrange(4, 12)):
             rng.choice(kinds)()
         results = self.values[-3:]
@@ -293,6 +325,9 @@ class Function:
             "  %b = tensor.dim %x0, %c0 : tensor<?x?x4xi32>", "  %s = tensor.dim %x0, %c1 : tensor<?x?x4xi32>",
             "  %bs = arith.muli %b, %s : index",
         ]  # fmt: skip
+        if self.derived:
+            head += ["  %c2 = arith.constant 2 : index", "  %b2 = arith.muli %b, %c2 : index", "  %half = arith.divsi %b, %c2 : index",
+                     "  %both = arith.muli %half, %c2 : index", "  %rest = arith.subi %b, %both : index"]  # fmt: skip
         returned = f"  return {', '.join(v for v, _ in results)} : {types}\n}}"
         return "\n".join([*head, *self.body, returned])
 
@@ -304,6 +339,7 @@ def main() -> None:
     parser.add_argument("--only", type=int)
     parser.add_argument("--mesh", default="x=2,y=3")
     parser.add_argument("--sorts", action="store_true", help="sorts too")
+    parser.add_argument("--derived", action="store_true", help="doubles, halves and rests of sizes too")
     args = parser.parse_args()
     axes = [axis.split("=") for axis in args.mesh.split(",")]
     declared = ", ".join(f'"{name}"={size}' for name, size in axes)
@@ -311,7 +347,7 @@ def main() -> None:
     for number in range(args.count):
         if args.only in (None, number):
             rng = random.Random(f"{args.seed}/{number}")
-            print(Function(number, rng, [name for name, _ in axes], args.sorts).write())
+            print(Function(number, rng, [name for name, _ in axes], args.sorts, args.derived).write())
 
 
 if __name__ == "__main__":

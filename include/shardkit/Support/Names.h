@@ -3,14 +3,15 @@
 #ifndef SHARDKIT_SUPPORT_NAMES_H
 #define SHARDKIT_SUPPORT_NAMES_H
 
+#include "shardkit/Dialect/SPMD/IR/DimSymbols.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spmd {
 
 /// `spmd.weight`, else `spmd.name`, else `arg0`.
 std::string getArgumentName(func::FuncOp func, unsigned i);
-/// The size of dim `d` of an argument, which has dynamic type there: its name in `spmd.symbols`, else `x.0`.
-StringAttr getSizeName(func::FuncOp func, unsigned i, int64_t d);
+/// The size of dim `d` of an argument, which has dynamic type there: its entry of `spmd.symbols`, else the name `x.0`.
+DimSymbols getDimSymbols(func::FuncOp func, unsigned i, int64_t d);
 /// `spmd.name`, else `result0`.
 std::string getResultName(func::FuncOp func, unsigned i);
 

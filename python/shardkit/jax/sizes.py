@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any, Sequence
 
 from ..errors import ShardKitError
+from ..size_exprs import SizeExpr
 
 LARGEST = 2**40 - 1
 """The largest size there may be; as a bound it is none."""
@@ -13,30 +14,33 @@ LARGEST = 2**40 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """`dims`: of each argument, a number or the name of a size; `bounds`: the least and the largest size of a name."""
+    """`dims`: of each argument; `bounds`: the least and the largest size of a name."""
 
-    dims: tuple[tuple[int | str, ...], ...]
+    dims: tuple[tuple[SizeExpr, ...], ...]
     bounds: dict[str, tuple[int, int]]
 
     def describe(self) -> list[str]:
         """The attribute of each argument that names its dims; empty where all are known."""
-        names = [[d if isinstance(d, str) else "" for d in dims] for dims in self.dims]
+        names = [["" if d.known is not None else d.symbols for d in dims] for dims in self.dims]
         return ["spmd.symbols = [" + ", ".join(f'"{n}"' for n in dims) + "]" if any(dims) else "" for dims in names]
 
 
 def read_sizes(names: Sequence[str], shapes: Sequence[Sequence[Any]]) -> Sizes | None:
     """Those of arguments; None if all sizes are known."""
-    dims: list[tuple[int | str, ...]] = []
+    from jax.export import symbolic_shape
+
+    dims: list[tuple[SizeExpr, ...]] = []
     bounds: dict[str, tuple[int, int]] = {}
     for name, shape in zip(names, shapes, strict=True):
+        sizes = []
         for d, size in enumerate(shape):
-            if isinstance(size, int):
-                continue
-            text = str(size)
-            if not text.isidentifier():
-                raise ShardKitError(f"error: dim {d} of {name} is {text}, expected a number or one name: pass arrays whose sizes follow from names as results")
-            bounds[text] = (_find_least(size), _find_largest(size))
-        dims.append(tuple(size if isinstance(size, int) else str(size) for size in shape))
+            if (expr := SizeExpr.parse(str(size))) is None:
+                raise ShardKitError(f"error: dim {d} of {name} is {size}, expected a number, or a sum, difference or product of names and numbers")
+            sizes.append(expr)
+            for symbol in set(expr.names) - set(bounds):
+                (one,) = [size] if str(size) == symbol else symbolic_shape(symbol, scope=size.scope)
+                bounds[symbol] = (_find_least(one), _find_largest(one))
+        dims.append(tuple(sizes))
     return Sizes(tuple(dims), bounds) if bounds else None
 
 

@@ -39,10 +39,10 @@ def takes_sizes(func: ir.Operation) -> int:
 
 
 class Sizes:
-    """The sizes of all values of a module. `shapes`: of the arguments of `func` past those that are sizes, numbers and texts of sizes;
+    """The sizes of all values of a module. `shapes`: of the arguments of `func` past those that are sizes;
     `bounds`: the least and the largest of these."""
 
-    def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[int | str]], bounds: Mapping[str, tuple[int, int]] = {}):
+    def __init__(self, module: ir.Module, func: ir.Operation, shapes: Sequence[Sequence[SizeExpr]], bounds: Mapping[str, tuple[int, int]] = {}):
         self.module, self.func, self.bounds = module, func, dict(bounds)
         self.quotients: dict[str, tuple[SizeExpr, int]] = {}  # Those that are rounded down, by name.
         self.functions = {op.attributes["sym_name"].value: op for op in module.body.operations if op.operation.name == "func.func"}
@@ -60,7 +60,7 @@ class Sizes:
         self.known: dict[ir.Value, list[SizeExpr]] = {}
         arguments = list(func.regions[0].blocks[0].arguments)[takes_sizes(func) :]
         for argument, shape in zip(arguments, shapes, strict=True):
-            self.known[argument] = [SizeExpr.number(n) if isinstance(n, int) else SizeExpr.name(n) for n in shape]
+            self.known[argument] = list(shape)
 
     def _inline_scalar_calls(self) -> None:
         """Quotients and remainders of sizes, which are functions."""
@@ -151,7 +151,20 @@ class Sizes:
         return holds if holds is None or direction in ("GE", "LE") else not holds
 
     def _find_range(self, size: SizeExpr) -> tuple[int, int]:
-        return size.range(self.bounds) if all(name in self.bounds for name in size.names) else (-_LARGEST, _LARGEST)
+        if any(name not in self.bounds for name in size.names):
+            return -_LARGEST, _LARGEST
+        low, high = size.range(self.bounds)
+        for name in self.quotients.keys() & set(size.names):
+            # n / k - 1 < floor(n / k) <= n / k, so that b - floor(b / 2) is at least b / 2.
+            dividend, divisor = self.quotients[name]
+            found = size.solve(name)
+            if found is None:
+                continue
+            factor, rest = found
+            ends = [rest * SizeExpr.number(divisor) + n * SizeExpr.number(factor) for n in (dividend - SizeExpr.number(divisor - 1), dividend)]
+            below, above = ends if factor > 0 else ends[::-1]
+            low, high = max(low, -(-self._find_range(below)[0] // divisor)), min(high, self._find_range(above)[1] // divisor)
+        return low, high
 
     def _is_at_least(self, a: SizeExpr, b: SizeExpr) -> bool | None:
         low, high = self._find_range(a - b)
@@ -347,11 +360,11 @@ class Sizes:
         known = {self.names[a]: a for a in function.regions[0].blocks[0].arguments if a in self.names}
         total = None
         for term, n in size.terms.items():
-            product = b.value("arith.constant", [], index, {"value": f"{n} : index"})
+            product = _index(b, n)
             for name in term:
                 if name in self.quotients:
                     dividend, divisor = self.quotients[name]
-                    count = b.value("arith.constant", [], index, {"value": f"{divisor} : index"})
+                    count = _index(b, divisor)
                     quotient = b.value("arith.floordivsi", [self.write(b, dividend, op), count], index)
                     product = b.value("arith.muli", [product, quotient], index)
                     continue
@@ -360,7 +373,7 @@ class Sizes:
                 factor = b.value("arith.index_cast", [b.value("tensor.extract", [known[name]], i32)], index)
                 product = b.value("arith.muli", [product, factor], index)
             total = product if total is None else b.value("arith.addi", [total, product], index)
-        return b.value("arith.constant", [], index, {"value": "0 : index"}) if total is None else total
+        return _index(b, 0) if total is None else total
 
     def emit(self, b: Builder, value: ir.Value | int) -> ir.Value:
         """A size as an i32."""
@@ -545,26 +558,42 @@ class Sizes:
         """A start that data decide, moved into the dim."""
         index = ir.IndexType.get()
 
-        def number(value: int) -> ir.Value:
-            return b.value("arith.constant", [], index, {"value": f"{value} : index"})
-
-        found = b.value("tensor.extract", [starts, number(k)] if shape_of(starts) else [starts], element(starts))
+        found = b.value("tensor.extract", [starts, _index(b, k)] if shape_of(starts) else [starts], element(starts))
         below = b.value("arith.minsi", [b.value("arith.index_cast", [found], index), self.write(b, most, op)], index)
-        return b.value("arith.maxsi", [below, number(0)], index)
+        return b.value("arith.maxsi", [below, _index(b, 0)], index)
 
     def _bind(self) -> None:
-        """The arguments that are sizes become sizes of dims of the others."""
+        """The arguments that are sizes become sizes of dims of the others, or follow from these."""
         count = takes_sizes(self.func)
         block = self.func.regions[0].blocks[0]
         arguments = list(block.arguments)
         first = list(block.operations)[0].operation
         b = Builder(first)
-        for argument in arguments[:count]:
-            name = self.names[argument]
-            found = [(a, d) for a in arguments[count:] for d, s in enumerate(self.known[a]) if s == SizeExpr.name(name)]
-            if not found:
-                raise fail(self.func, f"size {name} is no dim of an argument", "each size to be that of a dim, not only in sums and products")
-            argument.replace_all_uses_with(_read_dim(b, *found[0], argument.type))
+        index, i32 = ir.IndexType.get(), ir.IntegerType.get_signless(32)
+
+        def write(size: SizeExpr) -> ir.Value:
+            total = _index(b, 0)
+            for term, n in size.terms.items():
+                product = _index(b, n)
+                for name in term:
+                    product = b.value("arith.muli", [product, shown[name]], index)
+                total = b.value("arith.addi", [total, product], index)
+            return total
+
+        shown: dict[str, ir.Value] = {}
+        names = {self.names[argument]: argument for argument in arguments[:count]}
+        dims = [(a, d, s) for a in arguments[count:] for d, s in enumerate(self.known[a]) if s.known is None]
+        while hidden := [name for name in names if name not in shown]:
+            solved = ((name, a, d, s, *found) for name in hidden for a, d, s in dims if (found := s.solve(name)) and all(n in shown for n in found[1].names))
+            # A dim that is a size first.
+            name, a, d, size, factor, rest = min(solved, key=lambda entry: entry[3].symbols != entry[0], default=(hidden[0], None, 0, ONE, 1, ONE))
+            if a is None:
+                raise fail(self.func, f"size {name} does not follow from the dims of arguments", "each size to be that of a dim, or the one unknown size in one, times a number")
+            value = b.dim(a, d)
+            if rest.terms:
+                value = b.value("arith.subi", [value, write(rest)], index)
+            shown[name] = value if factor == 1 else b.value("arith.floordivsi", [value, _index(b, factor)], index)
+            names[name].replace_all_uses_with(b.value("tensor.from_elements", [b.value("arith.index_cast", [shown[name]], i32)], names[name].type))
         for _ in range(count):
             block.erase_argument(0)
         attributes = list(self.func.attributes["arg_attrs"])[count:]
@@ -631,6 +660,10 @@ def _read_list(numbers: str, name: str) -> list[int]:
 
 def _find_collapsed(op: ir.Operation) -> list[int]:
     return _read_list(str(op.attributes["dimension_numbers"]), "collapsed_slice_dims")
+
+
+def _index(b: Builder, value: int) -> ir.Value:
+    return b.value("arith.constant", [], ir.IndexType.get(), {"value": f"{value} : index"})
 
 
 def _read_dim(b: Builder, value: ir.Value, dim: int, type: ir.Type) -> ir.Value:

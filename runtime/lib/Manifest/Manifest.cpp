@@ -200,7 +200,7 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
   std::set<std::string> names;
   for (const Json &json : in.array("arguments")) {
     ValueInfo value = readValue(JsonAt(json, in.where()), false, function.arguments.size(), function.devices, 0,
-                                numPrograms, /*anyType=*/false, isSlotted);
+                                numPrograms, /*anyType=*/false, isSlotted, function.sizes);
     // Two arguments may read segments of one stored weight, not one input. Values of
     // pipelines are identified by their slots.
     if (!isSlotted && value.kind == ValueKind::Input && !names.insert(value.name).second)
@@ -211,7 +211,7 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
   for (const Json &json : in.array("results")) {
     ValueInfo value = readValue(JsonAt(json, in.where()), true, function.results.size(), function.devices,
                                 function.arguments.size(), numPrograms,
-                                /*anyType=*/false, isSlotted);
+                                /*anyType=*/false, isSlotted, function.sizes);
     if (!isSlotted && !names.insert(value.name).second)
       in.fail("two results are named '" + value.name + "'");
     if (value.tied) {
@@ -224,7 +224,7 @@ void readValues(const JsonAt &in, FunctionInfo &function, size_t numPrograms, bo
   }
 }
 
-/// The sizes that only the run knows; each is an argument, and the dims of values are of these.
+/// The sizes that only the run knows; the dims of values are of these.
 static void readSizes(const JsonAt &in, FunctionInfo &function) {
   std::set<std::string> names;
   if (in.has("sizes"))
@@ -235,11 +235,7 @@ static void readSizes(const JsonAt &in, FunctionInfo &function) {
       size.name = at.string("name");
       if (size.name.empty() || !names.insert(size.name).second)
         at.fail("the name '" + size.name + "' is empty or appears twice");
-      const int64_t argument = at.integer("argument");
-      if (argument < 0 || argument >= int64_t(function.arguments.size()) ||
-          function.arguments[size_t(argument)].kind != ValueKind::Size)
-        at.fail("'argument' is " + std::to_string(argument) + ", expected an argument of kind 'size'");
-      size.argument = size_t(argument);
+      size.argument = size_t(at.integer("argument"));
       std::vector<int64_t> bound = at.asIntegers(at.array("bound"), "bound", 2);
       size.least = bound[0];
       size.most = bound[1];
@@ -248,20 +244,22 @@ static void readSizes(const JsonAt &in, FunctionInfo &function) {
         at.fail("'bound' or 'multiple' is out of range");
       function.sizes.push_back(std::move(size));
     }
+}
+
+/// Each size is an argument of its own.
+static void checkSizes(const JsonAt &in, const FunctionInfo &function) {
   size_t sizeArguments = 0;
   for (const ValueInfo &value : function.arguments)
     sizeArguments += value.kind == ValueKind::Size;
+  std::set<size_t> taken;
+  for (const SizeInfo &size : function.sizes)
+    if (size.argument >= function.arguments.size() || function.arguments[size.argument].kind != ValueKind::Size ||
+        !taken.insert(size.argument).second)
+      in.fail("size '" + size.name + "' has 'argument' " + std::to_string(int64_t(size.argument)) +
+              ", expected an argument of kind 'size', of its own");
   if (sizeArguments != function.sizes.size())
     in.fail("'sizes' has " + std::to_string(function.sizes.size()) + " entries, expected " +
             std::to_string(sizeArguments) + ", the arguments of kind 'size'");
-  for (const auto *values : {&function.arguments, &function.results})
-    for (const ValueInfo &value : *values)
-      for (const DimInfo &dim : value.dims)
-        for (const SizeProduct &product : dim.size)
-          for (size_t number : product.sizes)
-            if (number >= function.sizes.size())
-              in.fail("'" + value.name + "' has a dim of size " + std::to_string(number) + ", expected less than " +
-                      std::to_string(function.sizes.size()));
 }
 
 void readReference(const JsonAt &in, FunctionInfo &function, size_t numPrograms) {
@@ -379,8 +377,9 @@ FunctionInfo readFunction(const JsonAt &at, const Manifest &manifest, const Func
     readPlacement(in, manifest, function);
   }
   function.entry = readEntry(in, manifest.programs.size());
-  readValues(in, function, manifest.programs.size(), /*isSlotted=*/stage != nullptr);
   readSizes(in, function);
+  readValues(in, function, manifest.programs.size(), /*isSlotted=*/stage != nullptr);
+  checkSizes(in, function);
   readArena(in, function.sizes, function.entry);
   if (in.has("collectives"))
     for (const Json &json : in.array("collectives"))

@@ -107,9 +107,10 @@ EntryPoint readEntry(const JsonAt &at, size_t numPrograms);
 void readArena(const JsonAt &in, const std::vector<SizeInfo> &sizes, EntryPoint &entry);
 /// "input", "weight" or "constant".
 ValueKind readArgumentKind(const JsonAt &in, const std::string &kind);
-/// With `isSlotted` the value is one of a function of a pipeline.
+/// With `isSlotted` the value is one of a function of a pipeline. `sizes` are those of its function.
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
-                    size_t numPrograms, bool anyType = false, bool isSlotted = false);
+                    size_t numPrograms, bool anyType = false, bool isSlotted = false,
+                    const std::vector<SizeInfo> &sizes = {});
 /// "local_shape" and "global_shape".
 void readShape(const JsonAt &at, const char *key, Shape &shape, int64_t &elements);
 /// The range of random integers; std::nullopt without 'range'.

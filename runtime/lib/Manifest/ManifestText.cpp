@@ -187,19 +187,13 @@ static Ordered slotJson(const Slot &slot) {
   return json;
 }
 
-static Ordered dimsJson(const std::vector<DimInfo> &dims) {
+static Ordered dimsJson(const std::vector<DimInfo> &dims, const std::vector<SizeInfo> &sizes) {
   Ordered json = Ordered::array();
   for (const DimInfo &dim : dims) {
-    Ordered size = Ordered::array(), digits = Ordered::array();
-    for (const SizeProduct &product : dim.size) {
-      Ordered factors = {product.factor};
-      for (size_t number : product.sizes)
-        factors.push_back(number);
-      size.push_back(std::move(factors));
-    }
+    Ordered digits = Ordered::array();
     for (const RankDigit &digit : dim.digits)
       digits.push_back({digit.stride, digit.size});
-    Ordered entry = {{"size", std::move(size)}, {"digits", std::move(digits)}};
+    Ordered entry = {{"size", sizeExprJson(dim.size, sizes)}, {"digits", std::move(digits)}};
     if (dim.multiple != 1)
       entry["multiple"] = dim.multiple;
     json.push_back(std::move(entry));
@@ -207,7 +201,8 @@ static Ordered dimsJson(const std::vector<DimInfo> &dims) {
   return json;
 }
 
-static Ordered valueJson(const ValueInfo &value) {
+/// `sizes`: those of the function of the value.
+static Ordered valueJson(const ValueInfo &value, const std::vector<SizeInfo> &sizes = {}) {
   Ordered json = {{"name", value.name}, {"kind", kindName(value.kind)}, {"dtype", dtypeName(value.dtype)}};
   if (value.kind == ValueKind::Value) {
     json["local_shape"] = value.localShape;
@@ -220,7 +215,7 @@ static Ordered valueJson(const ValueInfo &value) {
     json["global_shape"] = value.globalShape;
     json["local_shape"] = value.localShape;
   } else {
-    json["dims"] = dimsJson(value.dims);
+    json["dims"] = dimsJson(value.dims, sizes);
   }
   if (!value.sharding.empty())
     json["sharding"] = value.sharding;
@@ -243,10 +238,10 @@ static Ordered valueJson(const ValueInfo &value) {
   return json;
 }
 
-static Ordered valuesJson(const std::vector<ValueInfo> &values) {
+static Ordered valuesJson(const std::vector<ValueInfo> &values, const std::vector<SizeInfo> &sizes = {}) {
   Ordered json = Ordered::array();
   for (const ValueInfo &value : values)
-    json.push_back(valueJson(value));
+    json.push_back(valueJson(value, sizes));
   return json;
 }
 
@@ -332,8 +327,8 @@ static Ordered probeJson(const ProbeInfo &probe) {
 
 static void addBody(const FunctionInfo &function, Ordered &json) {
   json.update(entryJson(function.entry, function.sizes));
-  json["arguments"] = valuesJson(function.arguments);
-  json["results"] = valuesJson(function.results);
+  json["arguments"] = valuesJson(function.arguments, function.sizes);
+  json["results"] = valuesJson(function.results, function.sizes);
   for (const SizeInfo &size : function.sizes) {
     Ordered entry = {{"name", size.name}, {"argument", size.argument}, {"bound", {size.least, size.most}}};
     if (size.multiple != 1)

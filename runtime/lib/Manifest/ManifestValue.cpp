@@ -138,18 +138,20 @@ constexpr std::array<std::pair<const char *, SizeExpr::Kind>, 4> sizeOperators =
 }};
 
 /// A number, the name of a size, or [operator, a, b].
-SizeExpr readSizeExpr(const JsonAt &at, const Json &json, const std::vector<SizeInfo> &sizes, int depth = 0) {
+SizeExpr readSizeExpr(const JsonAt &at, const char *key, const Json &json, const std::vector<SizeInfo> &sizes,
+                      int depth = 0) {
   constexpr int mostDepth = 100;
+  const std::string member = "'" + std::string(key) + "'";
   SizeExpr expr;
   if (json.is_number_integer()) {
-    expr.value = at.asInteger(json, "bytes");
+    expr.value = at.asInteger(json, key);
     return expr;
   }
   if (json.is_string()) {
     const std::string name = json;
     auto size = std::find_if(sizes.begin(), sizes.end(), [&](const SizeInfo &known) { return known.name == name; });
     if (size == sizes.end())
-      at.fail("'bytes' names " + json.dump() + ", which is not one of 'sizes'");
+      at.fail(member + " names " + json.dump() + ", which is not one of 'sizes'");
     expr.kind = SizeExpr::Kind::Size;
     expr.value = size - sizes.begin();
     return expr;
@@ -159,12 +161,12 @@ SizeExpr readSizeExpr(const JsonAt &at, const Json &json, const std::vector<Size
     known = std::find_if(sizeOperators.begin(), sizeOperators.end(),
                          [name = json[0].get<std::string>()](const auto &each) { return name == each.first; });
   if (known == sizeOperators.end())
-    at.fail("'bytes' has " + json.dump() +
+    at.fail(member + " has " + json.dump() +
             ", expected a number, the name of a size, or [\"+\" | \"*\" | \"floordiv\" | "
             "\"ceildiv\", a, b]");
   expr.kind = known->second;
   for (size_t i : {1, 2})
-    expr.operands.push_back(readSizeExpr(at, json[i], sizes, depth + 1));
+    expr.operands.push_back(readSizeExpr(at, key, json[i], sizes, depth + 1));
   return expr;
 }
 
@@ -176,7 +178,7 @@ void readArena(const JsonAt &in, const std::vector<SizeInfo> &sizes, EntryPoint 
   for (const Json &json : in.array("arena")) {
     JsonAt at(json, in.where() + ", buffer " + std::to_string(entry.arena.size()) + " of 'arena'");
     at.expectObject();
-    ArenaBuffer buffer{readSizeExpr(at, at.member("bytes"), sizes), {}};
+    ArenaBuffer buffer{readSizeExpr(at, "bytes", at.member("bytes"), sizes), {}};
     for (int64_t before : at.integers("after")) {
       if (before < 0 || before >= int64_t(entry.arena.size()))
         at.fail("'after' has " + std::to_string(before) + ", expected buffers before it");
@@ -349,21 +351,41 @@ Slot readSlot(const JsonAt &in, bool isResult) {
   return slot;
 }
 
-/// The dims of a value of which a size is not known. The numbers of the sizes are checked later.
-std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices) {
+/// Up to version 4 a size is a sum of products, each a list of a factor and the numbers of sizes.
+SizeExpr readProducts(const JsonAt &at, const Json &json, const std::vector<SizeInfo> &sizes) {
+  using Kind = SizeExpr::Kind;
+  std::optional<SizeExpr> sum;
+  for (const Json &entry : json) {
+    std::vector<int64_t> factors = at.asIntegers(entry, "size", -1);
+    if (factors.empty())
+      at.fail("'size' has an entry that is not [factor, sizes...]");
+    SizeExpr product{Kind::Number, factors[0], {}};
+    for (auto number = factors.begin() + 1; number != factors.end(); ++number) {
+      if (*number < 0 || *number >= int64_t(sizes.size()))
+        at.fail("'size' has the size " + std::to_string(*number) + ", expected less than " +
+                std::to_string(sizes.size()));
+      product = {Kind::Multiply, 0, {product, {Kind::Size, *number, {}}}};
+    }
+    // 1 * b is b, which a call shows.
+    if (factors.size() == 2 && factors[0] == 1)
+      product = {Kind::Size, factors[1], {}};
+    sum = sum ? SizeExpr{Kind::Add, 0, {*sum, product}} : product;
+  }
+  return sum.value_or(SizeExpr());
+}
+
+/// The dims of a value of which a size is not known.
+std::vector<DimInfo> readDims(const JsonAt &in, int64_t devices, const std::vector<SizeInfo> &sizes) {
   std::vector<DimInfo> dims;
   for (const Json &entry : in.array("dims")) {
     JsonAt at(entry, in.where() + ", dim " + std::to_string(dims.size()));
     at.expectObject();
     DimInfo &dim = dims.emplace_back();
-    for (const Json &product : at.array("size")) {
-      std::vector<int64_t> factors = at.asIntegers(product, "size", -1);
-      if (factors.empty() || std::any_of(factors.begin() + 1, factors.end(), [](int64_t size) { return size < 0; }))
-        at.fail("'size' has an entry that is not [factor, sizes...]");
-      dim.size.push_back({factors[0], {factors.begin() + 1, factors.end()}});
-    }
-    if (dim.size.size() == 1 && dim.size[0].sizes.empty() && dim.size[0].factor < 0)
-      at.fail("'size' is " + std::to_string(dim.size[0].factor) + ", expected 0 or more");
+    const Json &size = at.member("size");
+    const bool isSum = size.is_array() && (size.empty() || size[0].is_array());
+    dim.size = isSum ? readProducts(at, size, sizes) : readSizeExpr(at, "size", size, sizes);
+    if (dim.size.isNumber() && dim.size.value < 0)
+      at.fail("'size' is " + std::to_string(dim.size.value) + ", expected 0 or more");
     int64_t shards = 1, parts = 1;
     for (const Json &digit : at.array("digits")) {
       std::vector<int64_t> v = at.asIntegers(digit, "digits", 2);
@@ -395,7 +417,7 @@ ValueKind readArgumentKind(const JsonAt &in, const std::string &kind) {
 }
 
 ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devices, size_t numArguments,
-                    size_t numPrograms, bool anyType, bool isSlotted) {
+                    size_t numPrograms, bool anyType, bool isSlotted, const std::vector<SizeInfo> &sizes) {
   std::string what = isResult ? "result" : "argument";
   at.expectObject();
   ValueInfo value;
@@ -437,9 +459,9 @@ ValueInfo readValue(const JsonAt &at, bool isResult, size_t index, int64_t devic
   if (value.isSegmented && value.kind != ValueKind::Weight)
     in.fail("'segmented' is on a value that is not a weight");
   if (isSized) {
-    value.dims = readDims(in, devices);
+    value.dims = readDims(in, devices, sizes);
     for (const DimInfo &dim : value.dims)
-      value.globalShape.push_back(dim.size.size() == 1 && dim.size[0].sizes.empty() ? dim.size[0].factor : -1);
+      value.globalShape.push_back(dim.size.isNumber() ? dim.size.value : -1);
     value.sharding = in.stringOr("sharding", "");
     value.range = readRange(in, value.dtype);
     readTied();

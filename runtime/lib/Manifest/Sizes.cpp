@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace shardkit::rt {
 
@@ -15,54 +16,100 @@ int64_t DimInfo::shards() const {
   return product;
 }
 
-/// `b`, `2 * b * s`, `b + 1`, `b - 1`
-static std::string toString(const std::vector<SizeProduct> &size, const FunctionInfo &function) {
-  std::string text;
-  for (const SizeProduct &product : size) {
-    const bool isTaken = product.factor < 0 && !text.empty();
-    text += text.empty() ? "" : isTaken ? " - " : " + ";
-    const int64_t factor = isTaken ? -product.factor : product.factor;
-    if (factor != 1 || product.sizes.empty())
-      text += std::to_string(factor) + (product.sizes.empty() ? "" : " * ");
-    for (size_t i = 0; i < product.sizes.size(); ++i)
-      text += (i ? " * " : "") + function.sizes[product.sizes[i]].name;
+/// `b`, `2 * b * s`, `b + 1`, `b - 1`, `floor((b + 1) / 2)`
+static std::string toString(const SizeExpr &expr, const FunctionInfo &function, bool isFactor = false) {
+  using Kind = SizeExpr::Kind;
+  if (expr.kind == Kind::Number)
+    return std::to_string(expr.value);
+  if (expr.kind == Kind::Size)
+    return function.sizes[size_t(expr.value)].name;
+  const SizeExpr &a = expr.operands[0], &b = expr.operands[1];
+  auto product = [&] {
+    const bool isNumberFirst = b.isNumber();
+    return toString(isNumberFirst ? b : a, function, true) + " * " + toString(isNumberFirst ? a : b, function, true);
+  };
+  if (expr.kind == Kind::Multiply)
+    return product();
+  if (expr.kind == Kind::Add) {
+    std::string sum = toString(a, function) +
+                      (b.isNumber() && b.value < 0 ? " - " + std::to_string(-b.value) : " + " + toString(b, function));
+    return isFactor ? "(" + sum + ")" : sum;
   }
-  return text;
+  return (expr.kind == Kind::FloorDivide ? "floor(" : "ceil(") + toString(a, function, true) + " / " +
+         toString(b, function, true) + ")";
 }
 
-static bool isKnown(const std::vector<SizeProduct> &size) { return size.size() == 1 && size[0].sizes.empty(); }
-
-static Expected<int64_t> evaluate(const std::vector<SizeProduct> &size, const std::vector<int64_t> &sizes,
-                                  const std::string &what) {
-  int64_t sum = 0;
-  bool overflows = false;
-  for (const SizeProduct &product : size) {
-    int64_t value = product.factor;
-    for (size_t number : product.sizes)
-      overflows |= __builtin_mul_overflow(value, sizes[number], &value);
-    overflows |= __builtin_add_overflow(sum, value, &sum);
-  }
-  if (overflows || sum < 0)
-    return invalid(what + " is negative or too large");
-  return sum;
-}
-
-/// Bytes, negative if the number is negative or too large.
-static int64_t evaluate(const SizeExpr &expr, const std::vector<int64_t> &sizes) {
+/// At the numbers of the sizes; std::nullopt where it is too large, or divided by other than a positive number.
+static std::optional<int64_t> evaluate(const SizeExpr &expr, const std::vector<int64_t> &sizes) {
   if (expr.operands.empty())
     return expr.kind == SizeExpr::Kind::Size ? sizes[size_t(expr.value)] : expr.value;
-  const int64_t a = evaluate(expr.operands[0], sizes), b = evaluate(expr.operands[1], sizes);
+  const std::optional<int64_t> left = evaluate(expr.operands[0], sizes), right = evaluate(expr.operands[1], sizes);
+  if (!left || !right)
+    return std::nullopt;
+  const int64_t a = *left, b = *right;
   int64_t result = 0;
   switch (expr.kind) {
   case SizeExpr::Kind::Add:
-    return __builtin_add_overflow(a, b, &result) ? -1 : result;
+    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
   case SizeExpr::Kind::Multiply:
-    return __builtin_mul_overflow(a, b, &result) ? -1 : result;
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
   case SizeExpr::Kind::FloorDivide:
-    return b > 0 ? a / b - (a % b < 0) : -1;
+    return b > 0 ? std::optional(a / b - (a % b < 0)) : std::nullopt;
   default:
-    return b > 0 ? a / b + (a % b > 0) : -1;
+    return b > 0 ? std::optional(a / b + (a % b > 0)) : std::nullopt;
   }
+}
+
+static Expected<int64_t> evaluateSize(const SizeExpr &size, const std::vector<int64_t> &sizes,
+                                      const std::string &what) {
+  const std::optional<int64_t> value = evaluate(size, sizes);
+  if (!value || *value < 0)
+    return invalid(what + " is negative or too large");
+  return *value;
+}
+
+/// What a size is of one that is not known: `offset` + `factor` times that.
+struct Linear {
+  int64_t offset = 0, factor = 0;
+};
+
+/// Of size `unknown`; the other sizes that it has are known. std::nullopt if it is not linear, or too large.
+static std::optional<Linear> findLinear(const SizeExpr &expr, size_t unknown, const std::vector<int64_t> &sizes) {
+  using Kind = SizeExpr::Kind;
+  if (expr.kind == Kind::Number)
+    return Linear{expr.value, 0};
+  if (expr.kind == Kind::Size)
+    return size_t(expr.value) == unknown ? Linear{0, 1} : Linear{sizes[size_t(expr.value)], 0};
+  std::optional<Linear> a = findLinear(expr.operands[0], unknown, sizes),
+                        b = findLinear(expr.operands[1], unknown, sizes);
+  if (!a || !b)
+    return std::nullopt;
+  Linear result;
+  bool overflows = false;
+  if (expr.kind == Kind::Add) {
+    overflows |= __builtin_add_overflow(a->offset, b->offset, &result.offset);
+    overflows |= __builtin_add_overflow(a->factor, b->factor, &result.factor);
+  } else if (expr.kind == Kind::Multiply && (a->factor == 0 || b->factor == 0)) {
+    if (a->factor != 0)
+      std::swap(a, b);
+    overflows |= __builtin_mul_overflow(a->offset, b->offset, &result.offset);
+    overflows |= __builtin_mul_overflow(a->offset, b->factor, &result.factor);
+  } else if (a->factor == 0 && b->factor == 0) {
+    std::optional<int64_t> known = evaluate(expr, sizes);
+    overflows = !known;
+    result.offset = known.value_or(0);
+  } else {
+    return std::nullopt;
+  }
+  return overflows ? std::nullopt : std::optional(result);
+}
+
+/// The sizes in an expression that are not known yet.
+static void collectUnknown(const SizeExpr &expr, const std::vector<int64_t> &sizes, std::set<size_t> &unknown) {
+  if (expr.kind == SizeExpr::Kind::Size && sizes[size_t(expr.value)] < 0)
+    unknown.insert(size_t(expr.value));
+  for (const SizeExpr &operand : expr.operands)
+    collectUnknown(operand, sizes, unknown);
 }
 
 /// Sets the size of the arena.
@@ -73,7 +120,7 @@ static Status setArena(EntryPoint &entry, const std::vector<int64_t> &sizes, con
     int64_t begin = 0;
     for (size_t before : buffer.after)
       begin = std::max(begin, ends[before]);
-    const int64_t bytes = evaluate(buffer.bytes, sizes);
+    const int64_t bytes = evaluate(buffer.bytes, sizes).value_or(-1);
     if (bytes < 0 || bytes > most || begin > most - bytes)
       return invalid(title + ": the intermediate values (arena) are too large");
     ends.push_back(begin + bytes);
@@ -86,45 +133,68 @@ static Status setArena(EntryPoint &entry, const std::vector<int64_t> &sizes, con
 
 Expected<std::vector<int64_t>> findSizes(const FunctionInfo &function,
                                          const std::vector<std::optional<Shape>> &shapes) {
+  const std::string title = "function '" + function.name + "': ";
   std::vector<int64_t> sizes(function.sizes.size(), -1);
   std::vector<std::string> shownBy(sizes.size());
-  auto nameOf = [&](size_t i, size_t d) {
-    return "dim " + std::to_string(d) + " of argument '" + function.arguments[i].name + "'";
+  struct GivenDim {
+    const SizeExpr *size;
+    int64_t given;
+    std::string name;
   };
+  std::vector<GivenDim> dims;
   for (size_t i = 0; i < shapes.size() && i < function.arguments.size(); ++i) {
     const ValueInfo &value = function.arguments[i];
     if (!shapes[i] || value.dims.empty())
       continue;
     if (shapes[i]->size() != value.dims.size())
-      return invalid("function '" + function.name + "': argument '" + value.name + "' has shape " +
-                     shapeString(*shapes[i]) + ", expected " + std::to_string(value.dims.size()) + " dims");
-    for (size_t d = 0; d < value.dims.size(); ++d) {
-      const std::vector<SizeProduct> &size = value.dims[d].size;
-      if (size.size() != 1 || size[0].factor != 1 || size[0].sizes.size() != 1)
+      return invalid(title + "argument '" + value.name + "' has shape " + shapeString(*shapes[i]) + ", expected " +
+                     std::to_string(value.dims.size()) + " dims");
+    for (size_t d = 0; d < value.dims.size(); ++d)
+      dims.push_back(
+          {&value.dims[d].size, (*shapes[i])[d], "dim " + std::to_string(d) + " of argument '" + value.name + "'"});
+  }
+  // The dims that are a size.
+  for (const GivenDim &dim : dims) {
+    if (dim.size->kind != SizeExpr::Kind::Size)
+      continue;
+    const size_t number = size_t(dim.size->value);
+    if (sizes[number] >= 0 && sizes[number] != dim.given)
+      return invalid(title + dim.name + " is " + std::to_string(dim.given) + ", expected " +
+                     std::to_string(sizes[number]) + ", as " + shownBy[number] + ": both are '" +
+                     function.sizes[number].name + "'");
+    sizes[number] = dim.given;
+    shownBy[number] = dim.name;
+  }
+  // Dims from which one more size follows, such as 2 * b. Each round finds one.
+  for (bool isFound = true; isFound;) {
+    isFound = false;
+    for (const GivenDim &dim : dims) {
+      std::set<size_t> unknown;
+      collectUnknown(*dim.size, sizes, unknown);
+      std::optional<Linear> linear;
+      if (unknown.size() == 1)
+        linear = findLinear(*dim.size, *unknown.begin(), sizes);
+      int64_t rest = 0;
+      if (!linear || linear->factor == 0 || __builtin_sub_overflow(dim.given, linear->offset, &rest))
         continue;
-      const size_t number = size[0].sizes[0];
-      if (sizes[number] >= 0 && sizes[number] != (*shapes[i])[d])
-        return invalid("function '" + function.name + "': " + nameOf(i, d) + " is " + std::to_string((*shapes[i])[d]) +
-                       ", expected " + std::to_string(sizes[number]) + ", as " + shownBy[number] + ": both are '" +
-                       function.sizes[number].name + "'");
-      sizes[number] = (*shapes[i])[d];
-      shownBy[number] = nameOf(i, d);
+      if (rest % linear->factor != 0 || rest / linear->factor < 0)
+        return invalid(title + dim.name + " is " + std::to_string(dim.given) + ", expected " +
+                       toString(*dim.size, function) + " for a size '" + function.sizes[*unknown.begin()].name + "'");
+      sizes[*unknown.begin()] = rest / linear->factor;
+      isFound = true;
     }
   }
   for (size_t number = 0; number < sizes.size(); ++number)
     if (sizes[number] < 0)
-      return invalid("function '" + function.name + "': size '" + function.sizes[number].name +
+      return invalid(title + "size '" + function.sizes[number].name +
                      "' is not known, expected an argument with a dim of it");
   // The sums, products and known sizes.
-  for (size_t i = 0; i < shapes.size() && i < function.arguments.size(); ++i)
-    for (size_t d = 0; shapes[i] && d < function.arguments[i].dims.size(); ++d) {
-      const std::vector<SizeProduct> &size = function.arguments[i].dims[d].size;
-      SK_ASSIGN_OR_RETURN(int64_t expected, evaluate(size, sizes, nameOf(i, d)));
-      if (expected != (*shapes[i])[d])
-        return invalid("function '" + function.name + "': " + nameOf(i, d) + " is " + std::to_string((*shapes[i])[d]) +
-                       ", expected " + std::to_string(expected) +
-                       (isKnown(size) ? "" : " (" + toString(size, function) + ")"));
-    }
+  for (const GivenDim &dim : dims) {
+    SK_ASSIGN_OR_RETURN(int64_t expected, evaluateSize(*dim.size, sizes, dim.name));
+    if (expected != dim.given)
+      return invalid(title + dim.name + " is " + std::to_string(dim.given) + ", expected " + std::to_string(expected) +
+                     (dim.size->isNumber() ? "" : " (" + toString(*dim.size, function) + ")"));
+  }
   return sizes;
 }
 
@@ -135,10 +205,10 @@ static Status setShape(ValueInfo &value, const std::vector<int64_t> &sizes, cons
   value.localShape.clear();
   for (size_t d = 0; d < value.dims.size(); ++d) {
     const DimInfo &dim = value.dims[d];
-    SK_ASSIGN_OR_RETURN(int64_t size, evaluate(dim.size, sizes, what + ", dim " + std::to_string(d)));
+    SK_ASSIGN_OR_RETURN(int64_t size, evaluateSize(dim.size, sizes, what + ", dim " + std::to_string(d)));
     int64_t padded = (size + dim.multiple - 1) / dim.multiple * dim.multiple, parts = 1;
-    const bool isUneven = isKnown(dim.size) && std::none_of(dim.digits.begin(), dim.digits.end(),
-                                                            [](const RankDigit &digit) { return digit.stride == 0; });
+    const bool isUneven = dim.size.isNumber() && std::none_of(dim.digits.begin(), dim.digits.end(),
+                                                              [](const RankDigit &digit) { return digit.stride == 0; });
     if (isUneven) // Shards of a known size are as large as the largest.
       padded = (size + dim.shards() - 1) / dim.shards() * dim.shards();
     for (const RankDigit &digit : dim.digits)

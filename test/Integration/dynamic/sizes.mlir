@@ -6,7 +6,7 @@
 // RUN: shard-run %t --size=b=5 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=1 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
 // RUN: shard-run %t --size=b=0 --random-inputs=1 --verify=exact | FileCheck %s --check-prefix=EQUAL
-// EQUAL: verify: 8 functions, 13 results, all equal bit by bit
+// EQUAL: verify: 9 functions, 17 results, all equal bit by bit
 // RUN: not shard-run %t --size=b=65 --random-inputs=1 2>&1 | FileCheck %s --check-prefix=BOUND
 // BOUND: error: function 'sum': size 'b' is 65, expected one from 0 to 64
 // RUN: not shard-run %t --random-inputs=1 2>&1 | FileCheck %s --check-prefix=NONE
@@ -33,6 +33,28 @@ func.func @moves(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b",
   %5 = spmd.with_sharding_constraint %4 <@m, [{"x"}, {}]> : tensor<?x6xi32>
   %6 = arith.muli %5, %5 : tensor<?x6xi32>
   return %6, %6 : tensor<?x6xi32>, tensor<?x6xi32>
+}
+
+// An argument of twice the size; results of half of it and of the rest, in rows that a shard has or not.
+func.func @derived(%x: tensor<?x6xi32> {spmd.range = [-9, 9], spmd.symbols = ["b", ""], spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>},
+                   %y: tensor<6x?xi32> {spmd.range = [-9, 9], spmd.symbols = ["", "2 * b"], spmd.sharding = #spmd.sharding<@m, [{"y"}, {"x"}]>})
+    -> (tensor<?x6xi32>, tensor<?x6xi32>, tensor<6x?xi32>, tensor<?xi32>) attributes {spmd.bounds = {b = [0, 64]}} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %b = tensor.dim %x, %c0 : tensor<?x6xi32>
+  %half = arith.divsi %b, %c2 : index
+  %both = arith.muli %half, %c2 : index
+  %rest = arith.subi %b, %both : index
+  %0 = tensor.extract_slice %x[0, 0] [%half, 6] [2, 1] : tensor<?x6xi32> to tensor<?x6xi32>
+  %1 = arith.muli %0, %0 : tensor<?x6xi32>
+  %2 = tensor.extract_slice %x[%both, 0] [%rest, 6] [1, 1] : tensor<?x6xi32> to tensor<?x6xi32>
+  %3 = arith.addi %2, %2 : tensor<?x6xi32>
+  %4 = arith.muli %y, %y : tensor<6x?xi32>
+  %empty = tensor.empty(%rest) : tensor<?xi32>
+  %zero = arith.constant 0 : i32
+  %init = linalg.fill ins(%zero : i32) outs(%empty : tensor<?xi32>) -> tensor<?xi32>
+  %5 = linalg.reduce { arith.addi } ins(%3 : tensor<?x6xi32>) outs(%init : tensor<?xi32>) dimensions = [1]
+  return %1, %3, %4, %5 : tensor<?x6xi32>, tensor<?x6xi32>, tensor<6x?xi32>, tensor<?xi32>
 }
 
 // A contraction over the dim, and one with it twice.

@@ -7,6 +7,7 @@
 
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/Conversion.h"
+#include "shardkit/Dialect/SPMD/IR/DimSymbols.h"
 #include "shardkit/Dialect/SPMD/IR/Loading.h"
 #include "shardkit/Dialect/SPMD/IR/Phases.h"
 #include "shardkit/Dialect/SPMD/IR/Renames.h"
@@ -622,6 +623,11 @@ static LogicalResult checkSymbols(const Site &site) {
   auto type = dyn_cast<RankedTensorType>(site.type);
   if (!names || !type || int64_t(names.size()) != type.getRank() || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
     return site.wrongKind("a list with a name per dim of a tensor, \"\" for a dim of known size");
+  // symbols_c2
+  for (auto [d, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
+    if (failed(parseDimSymbols(name)))
+      return site.emitError() << "dim " << d << " of " << site.describe() << " has the size '" << name.getValue()
+                              << "', expected a name, or a sum, difference or product of names and numbers";
   // symbols_c1
   for (auto [d, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
     if (!name.empty() && !type.isDynamicDim(d))

@@ -37,7 +37,7 @@ def SPMD_Dialect : Dialect {
     | `spmd.constant` | argument | the elements of an argument that the compiler made of a constant (--spmd-outline-constants): the bundle holds them, and the runtime loads them |
     | `spmd.name` | argument, result | the user's name |
     | `spmd.range` | argument | bounds of random integers, `[low, high]`, high excluded |
-    | `spmd.symbols` | argument | a name for each dim whose size only the run knows, `""` for the others: `["b", "s", ""]`; dims of one name have one size |
+    | `spmd.symbols` | argument | a name for each dim whose size only the run knows, `""` for the others: `["b", "s", ""]`; dims of one name have one size. Also a sum, difference or product of names and numbers, with a space on both sides of operators: `["2 * b", ""]` |
     | `spmd.bounds` | function | by name, the least and the largest of a size that only the run knows: `{b = [1, 64]}` |
     | `spmd.hints` | function | by name, a likely size, which --spmd-auto-shard chooses layouts for: `{b = 8}` |
     | `spmd.buckets` | function | by name, the largest sizes of the buckets that have layouts of their own, rising: `{b = [8, 64]}` |
@@ -95,6 +95,7 @@ def SPMD_Dialect : Dialect {
     * (rule_c2) the factors of a dimension multiply to its size
     * (range_c1) low < high
     * (symbols_c1) only dims of unknown size are named
+    * (symbols_c2) a size with operators is a sum, difference or product of names and numbers
     * (weight_c1) a list of several names comes with `spmd.load` or `spmd.segments`
     * (load_c1) a loading function is private, has a body, and takes as many tensors of static shape as `spmd.weight` names
     * (load_c2) its result has the type of the argument (a stack of shards where it calls functions without a body)

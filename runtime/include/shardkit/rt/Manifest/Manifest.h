@@ -23,7 +23,7 @@
 namespace shardkit::rt {
 
 /// The version of the schema that is written. The reader reads this one and the versions before.
-inline constexpr int64_t manifestVersion = 4;
+inline constexpr int64_t manifestVersion = 5;
 /// The version of manifests of presharded weights.
 inline constexpr int64_t weightManifestVersion = 2;
 
@@ -57,6 +57,7 @@ struct SizeExpr {
   enum class Kind { Number, Size, Add, Multiply, FloorDivide, CeilDivide } kind = Kind::Number;
   int64_t value = 0; ///< The number, or that of the size.
   std::vector<SizeExpr> operands;
+  bool isNumber() const { return kind == Kind::Number; }
   bool operator==(const SizeExpr &) const = default;
 };
 
@@ -141,16 +142,10 @@ struct Slot {
   bool isMicrobatch() const { return dim >= 0; }
 };
 
-/// A product of sizes of a function that only the run knows, by their numbers, and of a number.
-struct SizeProduct {
-  int64_t factor = 1;
-  std::vector<size_t> sizes;
-  bool operator==(const SizeProduct &) const = default;
-};
-/// A dim of a value of which a size is not known: of `size` (the sum of the products), padded to a multiple of
+/// A dim of a value of which a size is not known: of `size`, padded to a multiple of
 /// `multiple`, and divided by the digits, major to minor. A digit with stride 0 is one of the index in the shard.
 struct DimInfo {
-  std::vector<SizeProduct> size;
+  SizeExpr size;
   std::vector<RankDigit> digits;
   int64_t multiple = 1;
 
