@@ -15,9 +15,8 @@ using namespace mlir::spmd;
 
 LogicalResult spmd::runPhases(ModuleOp module, const PhaseOptions &options, std::string *report,
                               std::string *certificate, bool proves) {
-  // A program in local view has no unsharded one. Stages are not modelled.
-  // A program with probes is to be looked into, not refused.
-  proves &= getPhase(module) < int(Phase::Partitioned) && !options.pipeline && !options.withValues;
+  // A program in local view has no unsharded one. A program with probes is to be looked into, not refused.
+  proves &= getPhase(module) < int(Phase::Partitioned) && !options.withValues;
   if (options.prove || proves) {
     PhaseOptions others = options;
     others.prove = false;

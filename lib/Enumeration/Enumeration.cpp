@@ -390,7 +390,8 @@ void spmd::decideByElements(ModuleOp global, ModuleOp local, proof::Certificate 
     StringRef name = function.loads ? StringRef(function.loads->function) : StringRef(function.name);
     auto globalFunc = globalCopy->lookupSymbol<func::FuncOp>(name);
     auto localFunc = localCopy->lookupSymbol<func::FuncOp>(name);
-    if (!isOpen(function) || hasSizes(localFunc))
+    // A schedule whose lists are wrong is not a function.
+    if (!isOpen(function) || !globalFunc || !localFunc || hasSizes(localFunc))
       continue;
     if (!function.loads) {
       decideByElements(globalFunc, localFunc, function.proof);

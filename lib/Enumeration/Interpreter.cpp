@@ -184,7 +184,7 @@ bool Interpreter::run(Operation &op, ArrayRef<unsigned> on) {
     return true;
   }
   if (op.getNumResults() == 0)
-    return isa<ProbeOp, ShardingGroupOp>(op) || fail(op.getName().getStringRef() + " is not run");
+    return isa<ProbeOp, ShardingGroupOp, StageBoundaryOp>(op) || fail(op.getName().getStringRef() + " is not run");
   for (unsigned device : on) {
     std::optional<Results> results = compute(op, device);
     if (!results || !why.empty())

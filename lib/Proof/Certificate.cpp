@@ -1,7 +1,9 @@
 //===- Certificate.cpp - What is proven of a program ----------------------===//
 
 #include "LoadingFunctions.h"
+#include "ScheduleSteps.h"
 
+#include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Proof/Normalize.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -82,10 +84,15 @@ FailureOr<Certificate> proof::proveModule(ModuleOp global, ModuleOp local, bool 
   certificate.global = getHash(global);
   certificate.local = getHash(local);
   OwningOpRef<ModuleOp> globalCopy = global.clone(), localCopy = local.clone();
+  for (OpenSchedule &schedule : replaceSchedules(*localCopy)) {
+    // The op is one of a copy.
+    schedule.proof.op = nullptr;
+    certificate.functions.push_back({schedule.name, schedule.proof, std::nullopt});
+  }
   certificate.passes = normalize(*globalCopy, *localCopy);
   LoadingProver loading(certificate, withClaims);
   for (auto func : llvm::to_vector(localCopy->getOps<func::FuncOp>())) {
-    if (func.isExternal() || func.isPrivate())
+    if (func.isExternal() || func.isPrivate() || func->hasAttr(kScheduleAttr))
       continue;
     auto other = globalCopy->lookupSymbol<func::FuncOp>(func.getName());
     if (!other || other.isExternal())

@@ -2,7 +2,9 @@
 
 #include "shardkit/Proof/Normalize.h"
 #include "LoadingFunctions.h"
+#include "ScheduleSteps.h"
 #include "SequentialLoops.h"
+#include "shardkit/Dialect/SPMD/IR/ByteArguments.h"
 #include "shardkit/Dialect/SPMD/IR/DroppedDims.h"
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
@@ -100,7 +102,10 @@ void proof::getNormalFormDialects(DialectRegistry &registry) {
 
 SmallVector<std::string> proof::normalize(ModuleOp global, ModuleOp local) {
   SmallVector<std::string> done{"inline", "canonicalize", "cse"};
+  (void)replaceSchedules(local);
   writeLoaderCopies(local);
+  if (llvm::none_of(local.getOps<func::FuncOp>(), hasByteWeights))
+    passBytes(global);
   makeDroppedDimsExplicit(global);
   runIfPossible(global, [](PassManager &passes) {
     passes.addPass(createInlinerPass());
