@@ -170,6 +170,26 @@ def test_ops() -> None:
             compare(path, program, normal(b, s, 6), normal(b, p, 6))
 
 
+def test_sizes_of_sizes() -> None:
+    """As published decoders have them: a mask as long as the cache and what is new; no dim is the length of the cache alone."""
+    g = Graph()
+    g.add("Concat", "past", "x", axis=2, name="keys")
+    g.add("Mul", g.add("Unsqueeze", "mask", [1, 3]), "keys", name="masked")
+    length = g.add("Squeeze", g.add("Sub", g.size("mask", 1), g.size("x", 2)), [0])
+    g.add("Range", 0, length, 1, name="positions")
+    g.add("Slice", "keys", [1], [1 << 62], [2], name="rest")
+    shapes = {"x": ["b", 4, "s", 6], "past": ["b", 4, "past_length + 1", 6], "mask": ["b", "past_length + s + 1"]}
+    outputs = [value(n, 1, ["b", 4, "t", 6]) for n in ("masked", "rest")] + [value("positions", TensorProto.INT64, ["p"])]
+    path = write(g.nodes, [value(n, 1, dims) for n, dims in shapes.items()], outputs, g.constants)
+    model = shardkit.import_onnx(path, bounds={"b": (1, 8), "s": (1, 4), "past_length": (0, 16)})
+    with shard_by(model, {"x": ("data", "model"), "past": ("data", "model"), "mask": ("data",)}).compile() as program:
+        for b, s, p in ((2, 1, 2), (1, 4, 0), (7, 3, 16)):
+            compare(path, program, normal(b, 4, s, 6), normal(b, 4, p + 1, 6), normal(b, p + s + 1))
+        check_error(lambda: program(normal(2, 4, 1, 6), normal(2, 4, 3, 6), normal(2, 5)), r"dim 1 of argument 'mask' is 5, expected 4 \(s \+ past_length \+ 1\)")
+    path = write([node("Neg", ["x"], ["y"])], [value("x", 1, ["b", "2*b + 1"])], [value("y", 1, ["b", "t"])], {})
+    assert [a.shape for a in shardkit.import_onnx(path, sizes={"b": 3}).arguments] == [(3, 7)]
+
+
 def import_nodes(nodes, outputs, constants=None, bounds=None, inputs=(("x", ["b", "s"]),)):
     path = write(nodes, [value(n, 1, dims) for n, dims in inputs], [value(n, 1, dims) for n, dims in outputs], constants or {})
     return lambda: shardkit.import_onnx(path, bounds={"b": (1, 8), "s": (1, 8)} if bounds is None else bounds)

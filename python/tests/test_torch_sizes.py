@@ -151,6 +151,26 @@ def test_sums_and_slices() -> None:
         check_error(lambda: program(torch.randn(5, 8), torch.randn(3, 4)), "dim 0 of argument 'y' is 3, expected 5, as dim 0 of argument 'x': both are 'b'")
 
 
+def test_sizes_of_sizes() -> None:
+    """A cache of one position less than what is attended, and twice as many rows as the batch, which no dim is alone."""
+
+    class Cached(nn.Module):
+        def forward(self, x: torch.Tensor, cache: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            keys = torch.cat([cache, x], 1)
+            return keys.softmax(1), x[:, :, ::3].sum(1), keys[:, 1:] - keys[:, :-1]
+
+    b, s = Dim("b", min=1, max=8), Dim("s", min=2, max=16)
+    shapes = {"x": {0: 2 * b}, "cache": {0: 2 * b, 1: s - 1}}
+    model = shardkit.import_torch(Cached(), torch.randn(6, 1, 7), torch.randn(6, 4, 7), mesh=MESH, shardings={"x": ("data", None, "model")}, dynamic_shapes=shapes)
+    with model.compile() as program:
+        for batch, length in ((1, 2), (3, 5), (8, 16)):
+            given = torch.randn(2 * batch, 1, 7), torch.randn(2 * batch, length - 1, 7)
+            for found, wanted in zip(program(*given), Cached()(*given), strict=True):
+                torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+        check_error(lambda: program(torch.randn(5, 1, 7), torch.randn(5, 4, 7)), r"dim 0 of argument 'x' is 5, expected 2 \* b for a size 'b'")
+        check_error(lambda: program(torch.randn(6, 1, 7), torch.randn(6, 16, 7)), "size 's' is 17, expected one from 2 to 16")
+
+
 def test_bad_input() -> None:
     for given, message in [
         ({"y": {0: Dim("b", min=1, max=4)}}, "dynamic_shapes names y, expected one of: x"),

@@ -19,13 +19,14 @@ from ..planning import tags
 from ..tools import find_tool, find_torch_mlir_opt, run_tool
 from .constants import fold_constants
 from .devices import rules
+from ..size_exprs import ONE
 from .devices.pieces import Pieces
 from .devices.placement import Placement, find_stages, place
 from .devices.specs import Configuration, choose, find_nested, has_fields
 from .devices.specs import read as read_fields
 from .nodes import expand_nodes, rewrite_nodes
 from .size_ops import KEPT, lower_sizes
-from .sizes import Sizes, mark_sizes, read_bounds
+from .sizes import Sizes, find_names, mark_sizes, read_bounds, read_dim
 
 
 def _lowering(has_sizes: bool) -> list[str]:
@@ -50,8 +51,9 @@ def import_onnx(
     The standard's fields for several devices (IR version 11 and later) are checked and become the mesh, shardings of arguments and results,
     constraints of what is between. `configuration`: the name of a device configuration, where there are several; `sizes`: of symbolic
     dims; `bounds`: the least and the largest size of symbolic dims that each call brings along, `{"batch": (1, 64)}`: dims of one name
-    have one size, and memory is that of the largest; `batch`: inputs that the microbatches of a pipeline split along dim 0. With it pipeline stages become stage boundaries, and the
-    program is run by `--pipeline`; without it stages are left out, with a warning.
+    have one size, those of sums, differences and products of names what these give, and memory is that of the largest; `batch`: inputs
+    that the microbatches of a pipeline split along dim 0. With it pipeline stages become stage boundaries, and the program is run by
+    `--pipeline`; without it stages are left out, with a warning.
 
     Nodes `Distributed*` of the domain com.microsoft become the plain nodes, and the specs on their device meshes shardings of
     the tensors in the same way."""
@@ -143,7 +145,7 @@ class Importer:
 
     def _describe_sizes(self) -> Sizes | None:
         """The names of the dims of inputs."""
-        dims = {v.name: [d.dim_param if d.dim_param in self.bounds else "" for d in v.type.tensor_type.shape.dim] for v in self.graph.input}
+        dims = {v.name: [read_dim(d, self.bounds) or ONE for d in v.type.tensor_type.shape.dim] for v in self.graph.input}
         return Sizes(dims, self.bounds) if self.bounds else None
 
     def _lower_distributed(self) -> str:
@@ -212,8 +214,8 @@ def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ShardKitError(f"error: sizes has {name} = {size!r}, expected a positive number")
     for dim in dims:
-        if dim.dim_param in sizes:
-            dim.dim_value = sizes[dim.dim_param]
+        if dim.dim_param and (expr := read_dim(dim, sizes)) is not None:
+            dim.dim_value = expr.range({name: (n, n) for name, n in sizes.items()})[0]
     if sizes:
         inputs = {id(dim) for value in model.graph.input for dim in value.type.tensor_type.shape.dim}
         for dim in dims:
@@ -223,9 +225,9 @@ def _set_sizes(model: Any, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def _find_symbols(values: Sequence[Any]) -> list[str]:
-    """The names of dims, each once."""
-    dims = [dim for value in values for dim in value.type.tensor_type.shape.dim]
-    return list(dict.fromkeys(dim.dim_param for dim in dims if dim.dim_param))
+    """The names of dims, and of those that dims are computed of, each once."""
+    texts = dict.fromkeys(dim.dim_param for value in values for dim in value.type.tensor_type.shape.dim if dim.dim_param)
+    return list(dict.fromkeys([*texts, *(name for text in texts for name in find_names(text))]))
 
 
 def _take_weights(model: Any) -> dict[str, np.ndarray]:
@@ -271,7 +273,7 @@ def _describe(value: Any, is_weight: bool, what: str, bounds: Mapping[str, Any],
     shape = []
     for i, dim in enumerate(tensor.shape.dim):
         is_known = dim.HasField("dim_value")
-        if not is_known and dim.dim_param not in bounds and not is_followed:
+        if read_dim(dim, bounds) is None and not is_followed:
             is_named = dim.dim_param and not dim.dim_param.startswith("unk__")  # as shape inference calls what it does not know
             name, how = dim.dim_param, "write sizes into the model (onnx.tools.update_model_dims)"
             if is_named:
@@ -377,7 +379,8 @@ def _lower_nodes(model: Any, path: str, bounds: Mapping[str, tuple[int, int]]) -
     except onnx_importer.OnnxImportError as error:
         raise ShardKitError(f"error: {path}: {str(error).splitlines()[0]}") from None
     if bounds:
-        lower_sizes(module.body.operations[0].operation, [[d.dim_param for d in v.type.tensor_type.shape.dim] for v in model.graph.input])
+        sizes = [[read_dim(d, bounds) or ONE for d in v.type.tensor_type.shape.dim] for v in model.graph.input]
+        lower_sizes(module.body.operations[0].operation, sizes, path)
     text = module.operation.get_asm(enable_debug_info=True)
     try:
         return run_tool([find_torch_mlir_opt(), *_lowering(bool(bounds)), "--mlir-print-op-generic", "--mlir-print-debuginfo"], text)

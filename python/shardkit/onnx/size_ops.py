@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from typing import Any, Mapping, Sequence
 
+from ..errors import ShardKitError
+from ..size_exprs import SizeExpr, multiply
 from .sizes import MARKER
 
 _DTYPES = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "f64": 7, "i1": 11, "bf16": 15}
@@ -15,18 +18,36 @@ KEPT = "aten.flatten.using_ints,aten.unflatten.int"
 """Ops that torch-mlir keeps until linalg: it makes views of them otherwise, and guesses which dims these join."""
 
 
-def lower_sizes(func: Any, symbols: Sequence[Sequence[str]]) -> None:
-    """Replaces the marked nodes of a function. `symbols`: of each argument the names of its dims, "" for those of known size."""
+@dataclasses.dataclass(frozen=True)
+class _Source:
+    """Where a size is found: in dim `d` of an argument, which is `factor` times the size, plus `least`."""
+
+    argument: Any
+    d: int
+    factor: int
+    least: int
+
+
+def lower_sizes(func: Any, sizes: Sequence[Sequence[SizeExpr]], path: str) -> None:
+    """Replaces the marked nodes of a function. `sizes`: of the dims of each argument."""
     from torch_mlir import ir
 
     # As torch.export has it: sizes of different names are not combined, and one that is not 1 by its type is not broadcast.
     func.attributes["torch.assume_strict_symbolic_shapes"] = ir.UnitAttr.get(func.context)
     block = func.regions[0].blocks[0]
-    dims: dict[str, tuple[Any, int]] = {}
-    for argument, names in zip(block.arguments, symbols, strict=True):
-        for d, name in enumerate(names):
-            if name:
-                dims.setdefault(name, (argument, d))
+    dims: dict[str, _Source] = {}
+    for argument, shape in zip(block.arguments, sizes, strict=True):
+        for d, size in enumerate(shape):
+            for name in size.names:
+                found = size.solve(name)
+                if found is None or found[1].known is None:
+                    continue
+                source = _Source(argument, d, found[0], found[1].known)
+                if name not in dims or (source.factor, source.least) == (1, 0) != (dims[name].factor, dims[name].least):
+                    dims[name] = source
+    for name in (name for shape in sizes for size in shape for name in size.names):
+        if name not in dims:
+            raise ShardKitError(f"error: {path}: size {name} does not follow from the inputs, expected one with a dim of it, or of a number times it")
     for op in list(block.operations):
         attributes = op.operation.attributes
         if op.operation.name == "torch.operator" and ir.StringAttr(attributes["name"]).value == f"onnx.{MARKER}":
@@ -37,7 +58,7 @@ def lower_sizes(func: Any, symbols: Sequence[Sequence[str]]) -> None:
 class _Lowering:
     """Of one node."""
 
-    def __init__(self, op: Any, dims: Mapping[str, tuple[Any, int]]):
+    def __init__(self, op: Any, dims: Mapping[str, _Source]):
         from torch_mlir import ir
 
         self.op, self.dims = op, dims
@@ -70,8 +91,12 @@ class _Lowering:
         for n, names in terms:
             product = None
             for name in names:
-                argument, d = self.dims[name]
-                size = self._create("aten.size.int", [argument, self._number(d)], self.int)
+                source = self.dims[name]
+                size = self._create("aten.size.int", [source.argument, self._number(source.d)], self.int)
+                if source.least:
+                    size = self._create("aten.sub.int", [size, self._number(source.least)], self.int)
+                if source.factor != 1:
+                    size = self._create("aten.floordiv.int", [size, self._number(source.factor)], self.int)
                 product = size if product is None else self._create("aten.mul.int", [product, size], self.int)
             if product is None:
                 product = self._number(n)
@@ -91,8 +116,6 @@ class _Lowering:
         return f"!torch.vtensor<[{dims}],{self.element}>"
 
     def _lower_reshape(self, spec: Mapping[str, Any]) -> Any:
-        from ..size_exprs import SizeExpr, multiply
-
         def read(size: Any) -> SizeExpr:
             return SizeExpr({tuple(names): n for n, names in size})
 
@@ -134,8 +157,6 @@ class _Lowering:
         return self._create("aten.arange.start_step", [start, end, step, self._number(kind), none, none, none], self.type)
 
     def _lower_slice(self, spec: Mapping[str, Any]) -> Any:
-        from ..size_exprs import SizeExpr
-
         value, sizes = self.op.operands[0], list(spec["source"])
         for i, (axis, start, end, step) in enumerate(spec["slices"]):
             first, last = (SizeExpr({tuple(names): n for n, names in size}) for size in (start, end))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -26,16 +26,30 @@ _MOST_ELEMENTS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """`dims`: of inputs by name, the names of their dims of unknown size, "" for others."""
+    """`dims`: of inputs by name."""
 
-    dims: Mapping[str, Sequence[str]]
+    dims: Mapping[str, Sequence[SizeExpr]]
     limits: Mapping[str, tuple[int, int]]
 
     def symbols(self, name: str, rank: int) -> list[str]:
-        return list(self.dims.get(name, [""] * rank))
+        return ["" if size.known is not None else size.symbols for size in self.dims[name]] if name in self.dims else [""] * rank
 
     def bounds(self) -> dict[str, tuple[int, int]]:
         return dict(self.limits)
+
+
+def find_names(text: str) -> list[str]:
+    """Those that a dim may be computed of: `past_length + 1` has one; any other text is a name."""
+    size = SizeExpr.parse(text)
+    return [text] if size is None or size.known is not None else size.names
+
+
+def read_dim(dim: Any, known: Collection[str]) -> SizeExpr | None:
+    """The size of a dim of an input. A text is a name if it is one of `known`, else a sum, difference or product of these; None for others."""
+    if dim.HasField("dim_value"):
+        return SizeExpr.number(dim.dim_value)
+    size = SizeExpr.name(dim.dim_param) if dim.dim_param in known else SizeExpr.parse(dim.dim_param)
+    return size if size is not None and size.names and all(name in known for name in size.names) else None
 
 
 def read_bounds(bounds: Any, symbols: Sequence[str], sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
@@ -69,7 +83,7 @@ class SizeInference:
             self._set(initializer.name, initializer.data_type, [SizeExpr.number(n) for n in initializer.dims])
         for value in model.graph.input:
             tensor = value.type.tensor_type
-            dims = [SizeExpr.number(d.dim_value) if d.HasField("dim_value") else SizeExpr.name(d.dim_param) for d in tensor.shape.dim]
+            dims = [read_dim(d, bounds) or SizeExpr.name(d.dim_param) for d in tensor.shape.dim]
             self._set(value.name, tensor.elem_type, dims)
 
     def run(self) -> None:

@@ -44,7 +44,7 @@ def import_torch(
     `shardkit.stage_boundary` in a module marks where a stage ends.
 
     `dynamic_shapes`: inputs by name to dims whose size each call brings along, each a `torch.export.Dim("batch", min=1, max=64)`; dims
-    of one name have one size, and memory is that of `max`.
+    of one name have one size, one may be computed of another (`2 * batch + 1`), and memory is that of `max`.
 
     `mesh`: names and sizes of axes. `plan`: module names, with * for any characters between two dots, to the styles of
     torch.distributed.tensor.parallel (`ColwiseParallel()`, `RowwiseParallel()`, `SequenceParallel()`), on the axis `axis`

@@ -10,7 +10,7 @@ from typing import Any, Iterator, Mapping, Sequence
 from unittest import mock
 
 from ..errors import ShardKitError, is_users
-
+from ..size_exprs import SizeExpr
 
 _LARGEST = 2**40 - 1
 """The largest size there may be; as a bound it is none."""
@@ -21,9 +21,20 @@ def _find_largest(dim: Any) -> int:
     return min(most, _LARGEST) if isinstance(most, int) else _LARGEST
 
 
+def _find_root(dim: Any) -> Any:
+    """The `Dim` that one is computed of, `b` of `2 * b + 1`, or itself."""
+    return getattr(dim, "root", dim)
+
+
+def _express(dim: Any) -> tuple[int, int]:
+    """The factor of its root, and what is added to it."""
+    least: int = dim.fn(0) if hasattr(dim, "root") else 0
+    return (int(dim.fn(1)) - least, least) if hasattr(dim, "root") else (1, 0)
+
+
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """Of inputs by name: a `torch.export.Dim` for each dim whose size is not known."""
+    """Of inputs by name: a `torch.export.Dim`, or one that is computed of another, for each dim whose size is not known."""
 
     dims: dict[str, dict[int, Any]] = dataclasses.field(default_factory=dict)
 
@@ -35,23 +46,38 @@ class Sizes:
             most = _find_largest(dim)
             return torch.export.Dim(dim.__name__, min=2, **({"max": max(most, 2)} if most < _LARGEST else {})) if dim.min < 2 else dim
 
-        known = {d.__name__: from_two(d) for dims in self.dims.values() for d in dims.values()}
-        return tuple({d: known[dim.__name__] for d, dim in self.dims.get(name, {}).items()} for name in names)
+        known = {d.__name__: from_two(d) for d in self._find_roots()}
+
+        def take(dim: Any) -> Any:
+            factor, least = _express(dim)
+            taken = known[_find_root(dim).__name__]
+            taken = taken if factor == 1 else factor * taken
+            return taken + least if least > 0 else taken - -least if least else taken
+
+        return tuple({d: take(dim) for d, dim in self.dims.get(name, {}).items()} for name in names)
+
+    def _find_roots(self) -> list[Any]:
+        return [_find_root(dim) for dims in self.dims.values() for dim in dims.values()]
 
     def shape(self, name: str, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of an input, -1 where its size is not known."""
         return tuple(-1 if d in self.dims.get(name, {}) else size for d, size in enumerate(shape))
 
     def symbols(self, name: str, rank: int) -> list[str]:
-        """The names of the sizes of an input, "" for known ones."""
-        return [self.dims[name][d].__name__ if d in self.dims[name] else "" for d in range(rank)]
+        """The sizes of an input as `spmd.symbols` has them, "" for known ones."""
+
+        def spell(dim: Any) -> str:
+            factor, least = map(SizeExpr.number, _express(dim))
+            return (factor * SizeExpr.name(_find_root(dim).__name__) + least).symbols
+
+        return [spell(self.dims[name][d]) if d in self.dims[name] else "" for d in range(rank)]
 
     def bounds(self) -> dict[str, tuple[int, int]]:
-        return {dim.__name__: (int(dim.min), _find_largest(dim)) for dims in self.dims.values() for dim in dims.values()}
+        return {dim.__name__: (int(dim.min), _find_largest(dim)) for dim in self._find_roots()}
 
 
 def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
-    """`given`: inputs by name to dims to `torch.export.Dim("batch", min=1, max=64)`; one error for anything else."""
+    """`given`: inputs by name to dims to `torch.export.Dim("batch", min=1, max=64)`, or `2 * batch`; one error for anything else."""
     if given is None:
         return Sizes()
     if not isinstance(given, Mapping):
@@ -66,11 +92,12 @@ def read_sizes(given: Any, ranks: Mapping[str, int]) -> Sizes:
         for d, dim in dims.items():
             if not isinstance(d, int) or not 0 <= d < ranks[name]:
                 raise ShardKitError(f"error: dynamic_shapes of {name} has dim {d!r}, expected 0 to {ranks[name] - 1}")
-            least, most = getattr(dim, "min", None), _find_largest(dim)
-            if not isinstance(getattr(dim, "__name__", None), str) or not isinstance(least, int):
+            root = _find_root(dim)
+            least, most = getattr(root, "min", None), _find_largest(root)
+            if not isinstance(getattr(root, "__name__", None), str) or not isinstance(least, int):
                 raise ShardKitError(f"error: dim {d} of {name} is {dim!r}, expected a torch.export.Dim")
-            if bounds.setdefault(dim.__name__, (least, most)) != (least, most):
-                raise ShardKitError(f"error: size {dim.__name__} is {least} to {most} in {name}, expected {bounds[dim.__name__]}, as in another input")
+            if bounds.setdefault(root.__name__, (least, most)) != (least, most):
+                raise ShardKitError(f"error: size {root.__name__} is {least} to {most} in {name}, expected {bounds[root.__name__]}, as in another input")
         found[name] = dict(dims)
     return Sizes(found)
 
