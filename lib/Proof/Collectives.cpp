@@ -186,8 +186,11 @@ SmallVector<Fact, 1> CollectiveVisitor::getReshapedFacts() {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(input.getType()).getShape();
   for (const Fact &fact : SmallVector<Fact, 2>(values.getFacts(input)))
     for (ClassId other : values.global.getReshapes(fact.value)) {
-      ArrayRef<int64_t> global = values.global[other].type.getShape();
-      if (global.size() != shape.size() || overlap(values.global[fact.value].varying, getMovedRanks()))
+      // A constant of equal elements has no shape.
+      RankedTensorType type = values.global[other].type;
+      ArrayRef<int64_t> global = type ? type.getShape() : ArrayRef<int64_t>();
+      if (!type || fact.dims.size() != shape.size() || global.size() != shape.size() ||
+          overlap(values.global[fact.value].varying, getMovedRanks()))
         continue;
       std::optional<Fact> as = applyReshape(fact, shape, shape, other, global);
       if (as && hasFormsOf(*as, values.global[other]))

@@ -245,7 +245,8 @@ ShardingAttr StepBuilder::getSharding(DictionaryAttr attrs, Type type, Attribute
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (sharding || !tensor)
     return sharding;
-  SmallVector<DimShardingAttr> dims(tensor.getRank(), DimShardingAttr::get(mesh.getContext(), {}, /*open=*/false, /*priority=*/0));
+  SmallVector<DimShardingAttr> dims(tensor.getRank(),
+                                    DimShardingAttr::get(mesh.getContext(), {}, /*open=*/false, /*priority=*/0));
   return ShardingAttr::get(mesh.getContext(), cast<FlatSymbolRefAttr>(mesh), dims);
 }
 
@@ -286,8 +287,9 @@ bool StepBuilder::addArguments() {
       ShardingAttr sharding = getSharding(attrs, local, func->getAttr(kMeshAttr));
       if (sharding)
         sharding = overMicrobatches(sharding, slot.getDim());
-      found.try_emplace({slot.getIndex(), getOffset(key.second)},
-                        Found{getOffset(key.second), key, local, describe(attrs, sharding, global), {{}, sharding, global}});
+      found.try_emplace(
+          {slot.getIndex(), getOffset(key.second)},
+          Found{getOffset(key.second), key, local, describe(attrs, sharding, global), {{}, sharding, global}});
     }
   for (auto [i, input] : llvm::enumerate(type.getInputs()))
     if (auto at = found.lower_bound({int64_t(i), 0}); at == found.end() || at->first.first != int64_t(i))
@@ -300,8 +302,8 @@ bool StepBuilder::addArguments() {
     attrs.push_back(each.attrs);
   }
   b.setInsertionPoint(schedule);
-  step = func::FuncOp::create(b, schedule.getLoc(), (schedule.getSymName() + ".step").str(),
-                              b.getFunctionType(types, {}));
+  step =
+      func::FuncOp::create(b, schedule.getLoc(), (schedule.getSymName() + ".step").str(), b.getFunctionType(types, {}));
   Block *body = step.addEntryBlock();
   for (auto [i, each] : llvm::enumerate(llvm::make_second_range(found))) {
     step.setArgAttrs(i, attrs[i]);
@@ -343,8 +345,7 @@ Value StepBuilder::getHeld(func::FuncOp func, StringRef name, int64_t mesh) {
     auto type = cast<RankedTensorType>(channel.getType());
     ShardingAttr to = channel.getDestinationAttr();
     FailureOr<ShardingOnMesh> layout = meshes.read(to, [&] { return channel.emitError(); });
-    if (failed(layout) ||
-        verifySharding(layout->sharding, *layout->mesh, type.getShape(), /*allowUneven=*/true))
+    if (failed(layout) || verifySharding(layout->sharding, *layout->mesh, type.getShape(), /*allowUneven=*/true))
       return fail(channel, "has a layout that is not legal"), Value();
     Type local = type.clone(Layout::get(layout->sharding, *layout->mesh, type.getShape()).localShape());
     return exchange(channel.getLoc(), value.value, type, channel.getSourceAttr(), to, local);

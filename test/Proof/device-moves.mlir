@@ -51,6 +51,10 @@ func.func @two_elements(%x: tensor<1x2xf32>) -> tensor<1x2xf32> {
   %0 = math.exp %x : tensor<1x2xf32>
   return %0 : tensor<1x2xf32>
 }
+func.func @constant(%x: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %0 = arith.constant dense<1.0> : tensor<8x12xf32>
+  return %0 : tensor<8x12xf32>
+}
 
 //--- local.mlir
 spmd.mesh @m = <["x"=2, "y"=4]>
@@ -151,4 +155,11 @@ func.func @one_element(%x: tensor<1x1xf32> {spmd.sharding = #spmd.sharding<@r, [
 func.func @two_elements(%x: tensor<1x2xf32> {spmd.sharding = #spmd.sharding<@r, [{"c"}, {}]>}) -> (tensor<1x2xf32> {spmd.sharding = #spmd.sharding<@r, [{}, {}]>}) {
   %0 = math.exp %x : tensor<1x2xf32>
   return %0 : tensor<1x2xf32>
+}
+// Equal elements have no shape that they could be moved in.
+// CHECK-DAG: error: @constant is refused at spmd.all_reduce: reduces a constant that all devices have
+func.func @constant(%x: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %0 = arith.constant dense<1.0> : tensor<8x12xf32>
+  %1 = spmd.all_reduce %0 sum <@r, {"a"}> : tensor<8x12xf32>
+  return %1 : tensor<8x12xf32>
 }
