@@ -32,6 +32,7 @@ def find_users_line(error: BaseException) -> str:
     return f"{lines[-1][0]}:{lines[-1][1]}: " if lines else ""
 
 
+@functools.cache
 def is_users(path: str) -> bool:
     """A file of the user, not of this package, PyTorch or JAX."""
     return not any(Path(path).is_relative_to(folder) for folder in (PACKAGE, *_find_frameworks()))

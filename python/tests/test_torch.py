@@ -6,6 +6,7 @@ import inspect
 import math
 import sys
 from collections import OrderedDict
+from unittest import mock
 
 import numpy as np
 import samples
@@ -611,8 +612,56 @@ ERRORS = [
 ]
 
 
+class Layer(nn.Module):
+    """Changes a part of what it makes, its cache, and, with `shared`, what the layers before have made."""
+
+    def __init__(self, shared):
+        super().__init__()
+        self.up, self.down, self.shared = nn.Linear(8, 24), nn.Linear(24, 8), shared
+        self.register_buffer("seen", torch.zeros(4, 8))
+
+    def forward(self, x, offset):
+        self.seen.mul_(0.5).add_(x)
+        first, second = (self.up(x) + self.up.bias.sum()).split([8, 16], dim=-1)
+        first.mul_(torch.tensor([2.0, 0.5] * 4))
+        made = self.down(torch.cat([second.sigmoid(), first], dim=-1)) + offset
+        return x.add_(made) if self.shared else x + made + self.seen
+
+
+class Layers(nn.Module):
+    """Two kinds of layers, eight in all."""
+
+    def __init__(self, shared):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(shared) for _ in range(8))
+        self.others = nn.ModuleList(nn.Linear(8, 8, bias=i == 5) for i in range(8))
+
+    def forward(self, x):
+        x, offset = x + 1, torch.arange(8.0).cos()
+        for layer, other in zip(self.layers, self.others):
+            x = other(layer(x, offset))
+        return x.sum(-1)
+
+
+def check_layers():
+    """What equal layers have in common is decomposed once, and each is its own layer still."""
+    run = torch.export.ExportedProgram.run_decompositions
+    for shared in (False, True):
+        module, calls = Layers(shared).eval(), []
+        expected = copy.deepcopy(module)
+        with mock.patch.object(torch.export.ExportedProgram, "run_decompositions", lambda *args: calls.append(args) or run(*args)):
+            model = shardkit.import_torch(module, X, **BOTH)
+        # Of the first layer with what is before it, the others, and those around the linear layer with a bias.
+        assert 1 < len(calls) <= 6, len(calls)
+        found, changed = model.run(X)
+        with torch.no_grad():
+            assert torch.allclose(found, expected(X), atol=1e-5)
+        for i, layer in enumerate(expected.layers):
+            assert torch.allclose(changed[f"layers.{i}.seen"], layer.seen, atol=1e-5), i
+
+
 def main():
-    checks = [globals()[n] for n in sys.argv[1:]] or [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_loops_of_experts, check_concrete, check_constants, check_large_constants, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches]
+    checks = [globals()[n] for n in sys.argv[1:]] or [check_placements, check_styles, check_embedding, check_residual_ops, check_experts, check_loops_of_experts, check_concrete, check_constants, check_large_constants, check_scaled, check_binding, check_bfloat16, check_complex, check_bags, check_integers, check_windows, check_indices, check_caches, check_layers]
     failed = 0
     for check in checks:
         try:

@@ -62,6 +62,22 @@ def test_prefill_and_decode():
         assert programs.session["decode"].results[1].tied is not None and list(cache)[0] == "cache.0.keys"
 
 
+def test_latent_attention():
+    """A cache of vectors that all heads share, whose sizes no count of heads gives; experts after a dense layer, chosen in any order."""
+    sizes = SIZES | dict(num_hidden_layers=5, num_key_value_heads=4, moe_intermediate_size=16, n_routed_experts=6, num_experts_per_tok=2, n_group=1, topk_group=1, first_k_dense_replace=1)
+    latent = dict(q_lora_rank=16, kv_lora_rank=12, qk_nope_head_dim=8, qk_rope_head_dim=4, v_head_dim=10)
+    folder, module = write("deepseek", transformers.DeepseekV3Config(**sizes, **latent, architectures=["DeepseekV3ForCausalLM"]))
+    models = shardkit.import_transformers(folder, mesh={"model": 2}, plan="hf", functions=["prefill", "decode"], length=8)
+    tokens = torch.randint(0, 96, (1, 8))
+    expected = module(tokens).logits.detach()
+    with models.compile() as programs:
+        programs.load(folder)
+        found = [np.asarray(programs.prefill(torch.where(torch.arange(8) < 5, tokens, 0), 4, donate=True)[0])]
+        for i in range(5, 8):
+            found.append(np.asarray(programs.decode(tokens[:, i : i + 1], i, donate=True)[0]))
+    np.testing.assert_allclose(np.stack(found, 1), expected[:, 4:], rtol=1e-4, atol=1e-5)
+
+
 def test_loading_functions():
     """Experts that are stored one by one: each rank reads its own bytes of the published files, once."""
     config = transformers.MixtralConfig(**SIZES, num_local_experts=4, num_experts_per_tok=2, architectures=["MixtralForCausalLM"])

@@ -8,6 +8,7 @@ import torch
 from transformers.cache_utils import DynamicLayer
 
 from ..errors import ShardKitError
+from ..torch.function import Function
 
 NAME = "cache"
 """The module, below a model, whose buffers are the cache."""
@@ -64,7 +65,6 @@ class _GrowingLayer(DynamicLayer):  # type: ignore[misc, unused-ignore]
 def _make(module: Any, batch: int, length: int) -> Any:
     """The library's cache of a fixed size. Layers with a sliding window keep all tokens; the mask leaves out those that are too old."""
     from transformers.cache_utils import DummyLayer, StaticCache, StaticLayer, StaticSlidingWindowLayer
-    from transformers.configuration_utils import get_head_shapes
 
     config = module.config.get_text_config(decoder=True)
     made = StaticCache(config=config, max_cache_len=length)
@@ -75,8 +75,13 @@ def _make(module: Any, batch: int, length: int) -> Any:
             made.layers[i] = StaticLayer(0)
     if other := [type(layer).__name__ for layer in made.layers if type(layer) is not StaticLayer]:
         raise ShardKitError(f"error: {type(module).__name__} has a cache of {other[0]}, expected keys and values alone: import score")
-    heads, size = get_head_shapes(config)
-    made.early_initialization(batch, heads, size, module.dtype, torch.device("meta"))
+    # Layers take the shapes of what the model first gives them: latent attention keeps other vectors than its configuration counts.
+    Function(module, lambda own, ids: own(input_ids=ids, cache=made, use_cache=True).logits, (torch.zeros((batch, 1), dtype=torch.int64),), {}, ()).call_once()
+    for layer in made.layers:
+        for name in ("keys", "values"):
+            found = getattr(layer, name) if layer.is_initialized else torch.empty(0)
+            setattr(layer, name, torch.empty(found.shape, dtype=found.dtype, device="meta"))
+        layer.is_initialized, layer.cumulative_length = True, torch.tensor(0)
     return made
 
 

@@ -35,6 +35,8 @@ def rewrite_graph(program: Any) -> None:
                 node.update_arg(i, [_copy(node, v) if isinstance(v, torch.fx.Node) and v.name in lifted else v for v in arg])
         if node.target is aten.view.default:
             node.target = aten.reshape.default
+        elif node.target is aten.detach_.default:  # of a constant
+            node.target = aten.detach.default
         elif node.target is aten.embedding_bag.padding_idx:
             _tell_bags(node)
         elif packet(node.target) in ("aten.scatter", "aten.scatter_add", "aten.scatter_reduce") and node.args[1] < 0:

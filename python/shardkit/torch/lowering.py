@@ -14,7 +14,7 @@ from torch_mlir.extras.fx_importer import create_mlir_tensor_type
 from ..constants import LARGE, Constants, add_constant
 from ..errors import ShardKitError, is_users
 from ..tools import find_torch_mlir_opt, get_complaint, run_tool
-from . import complex_numbers, decompositions, graph, indices, sizes
+from . import complex_numbers, decompositions, graph, indices, layers, sizes
 
 def _lowering(has_sizes: bool) -> list[str]:
     """The passes of torch-mlir. With unknown sizes it keeps the ops that `sizes.split_views` writes."""
@@ -87,7 +87,7 @@ def _lower_graph(program: Any, table: decompositions.Table) -> tuple[str, Consta
     try:
         if complex_numbers.has_complex(program):
             table = complex_numbers.by_parts(table)
-        program = program.run_decompositions(table)
+        program = layers.decompose(program, table)
         indices.simplify_indices(program, table)  # of those that ops are made of
         for node in program.graph.nodes:
             if str(node.target) == "with_effects":  # it stops the program where a value is not as it has to be

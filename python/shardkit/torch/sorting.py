@@ -27,6 +27,11 @@ def topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = Tru
     return values.narrow(dim, 0, k), positions.narrow(dim, 0, k)
 
 
+def topk_in_any_order(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """torch-mlir lowers the sorted ones."""
+    return NotImplemented if sorted else topk(x, k, dim, largest)
+
+
 def median_dim(x: Any, dim: int, keepdim: bool = False) -> tuple[Any, Any]:
     """The lower one of two in the middle; the first NaN, if there is one."""
     if x.dim() == 0:
