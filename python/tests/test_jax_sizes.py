@@ -201,7 +201,7 @@ def test_ops() -> None:
         "sorts": lambda x: (*jax.lax.top_k(x, 2), jnp.sort(x, -1), jnp.argsort(-x, -1)),
         "sorts of sizes": lambda x: (jnp.sort(x, 0), jnp.argsort(-x, 1), *jax.lax.top_k(x.swapaxes(1, 2), 2), jnp.sort(x.reshape(-1))),
         "orders": lambda x: (x[:, ::-1], jnp.flip(x, 0), jnp.asarray(x)[:, jnp.array([1, 0])], jnp.take_along_axis(x, jnp.argsort(x[..., :1], 1), 1)),
-        "cumulative": lambda x: (jnp.cumsum(x, 1), jnp.cumsum(x, 2), jnp.cumprod(x, 0), jax.lax.cummax(x, 1, reverse=True)),
+        "cumulative": lambda x: (jnp.cumsum(x, 1), jnp.cumsum(x, 2), jnp.cumprod(x, 0), jax.lax.cummax(x, 1, reverse=True), jax.lax.cumlogsumexp(x, 1), jax.lax.cumlogsumexp(x, 0, reverse=True)),
         "scan": lambda x: jax.lax.scan(lambda c, row: (c + row, c * row), jnp.zeros(x.shape[1:]), x),
         "updates": lambda x: jnp.asarray(x).at[:, jnp.arange(1)].add(2.0).at[:, -1, 1].multiply(3.0),
         "rolls": lambda x: (jnp.roll(x, 1, 1), jnp.roll(x, -1, 1), jnp.roll(x, 2, 2)),
@@ -218,6 +218,9 @@ def test_ops() -> None:
         "quotients": lambda x: (x[:, ::2], x[::3, 1:], x[: x.shape[0] // 2] * 2, x[:, : x.shape[1] % 4], x.reshape(-1)[::5]),
         "copies": lambda x: (jnp.tile(x, (1, 2, 1)), jnp.repeat(x, 2, axis=1), jnp.stack([x[:, :-1], x[:, 1:]], 2)),
         "numbers": lambda x: (jax.nn.one_hot(x[..., 0].astype(jnp.int32), 3), x + jax.random.normal(jax.random.key(0), x.shape), jnp.nextafter(x, x + 1)),
+        "transforms": lambda x: (
+            jnp.abs(jnp.fft.fft(x, 130)), jnp.fft.irfft(jnp.fft.rfft(x, axis=2) * (1 + 2j), axis=2), jnp.fft.fft2(x.reshape(-1, 3, 2)).imag, jnp.fft.ifft(x).real,
+        ),
         "segments": lambda x: jax.ops.segment_sum(x.reshape(-1, 6), jnp.abs(x[..., 0].reshape(-1)).astype(jnp.int32), 3),
         "trips": lambda x: jax.lax.fori_loop(0, x.shape[1], lambda i, c: c * 0.5 + jnp.asarray(x)[:, i], x[:, 0]),
     }
@@ -286,8 +289,6 @@ def test_errors() -> None:
     (n,) = symbolic_shape("n", constraints=["n <= 8"])
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((n // 2,), jnp.float32)), r"dim 0 of x is floordiv\(n, 2\), expected a number, or a sum, difference or product")
     check_error(lambda: shardkit.import_jax(jnp.sin, jax.ShapeDtypeStruct((n * n,), jnp.float32)), "size n does not follow from the dims of arguments")
-    sums = lambda x: jax.lax.cumlogsumexp(x)
-    check_error(lambda: shardkit.import_jax(sums, jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*custom_call of sizes that only the run knows has no lowering")
     check_error(lambda: shardkit.import_jax(lambda x: jnp.roll(x, 2), jax.ShapeDtypeStruct((n,), jnp.float32)), "test_jax_sizes.py:.*a slice has a size that depends on data, or that bounds do not decide")
 
 

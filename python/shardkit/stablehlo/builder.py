@@ -4,6 +4,7 @@ Ops of dialects that these do not know are made in generic form."""
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Iterable, Mapping, Sequence
 
@@ -195,7 +196,36 @@ class Builder:
         return self.value("tensor.dim", [value, self.value("arith.constant", [], index, {"value": f"{d} : index"})], index)
 
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
-        return self.value("stablehlo.reshape", [value], ir.RankedTensorType.get(shape, element(value)))
+        """Dims whose size only the run knows stay where they are, before all that change."""
+        before, dynamic = shape_of(value), ir.ShapedType.get_dynamic_size()
+        type = ir.RankedTensorType.get(shape, element(value))
+        if dynamic not in before:
+            return self.value("stablehlo.reshape", [value], type)
+        kept = max(d for d, n in enumerate(before) if n == dynamic) + 1
+        assert list(shape[:kept]) == before[:kept] and dynamic not in shape[kept:]
+        joined = [*before[:kept], math.prod(before[kept:])]
+
+        def group(dims: Sequence[int]) -> str:
+            groups = [[d] for d in range(kept)] + [list(range(kept, len(dims)))]
+            return "[" + ", ".join("[" + ", ".join(f"{d} : i64" for d in g) + "]" for g in groups) + "]"
+
+        if len(before) > kept + 1:
+            value = self.value("tensor.collapse_shape", [value], ir.RankedTensorType.get(joined, element(value)), {"reassociation": group(before)})
+        if len(shape) > kept + 1:
+            sizes = [self.dim(value, d) for d, n in enumerate(shape) if n == dynamic]
+            value = self.value("tensor.expand_shape", [value, *sizes], type, {"reassociation": group(shape), "static_output_shape": i64s(shape)})
+        return value
+
+    def broadcast_like(self, value: ir.Value, like: ir.Value, dims: Sequence[int]) -> ir.Value:
+        """A value of known size as a tensor of the shape of another, whose dims `dims` are its own."""
+        shape = shape_of(like)
+        if ir.RankedTensorType(like.type).has_static_shape:
+            return self.broadcast(value, shape, dims)
+        kind, index = ir.IntegerType.get_signless(32), range(len(shape))
+        sizes = [self.value("arith.index_cast", [self.dim(like, d)], kind) for d in index]
+        counts = self.value("tensor.from_elements", sizes, ir.RankedTensorType.get([len(shape)], kind))
+        attributes = {"broadcast_dimensions": i64s(dims), "known_nonexpanding_dimensions": i64s(range(len(dims))), "known_expanding_dimensions": "array<i64>"}
+        return self.value("stablehlo.dynamic_broadcast_in_dim", [value, counts], ir.RankedTensorType.get(shape, element(value)), attributes)
 
 
 def i64s(values: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ from jaxlib.mlir import ir
 
 from ..formulas.fourier import Transform, angle
 from .builder import Builder, element, i32, i64s, is_complex, replace, shape_of
+from .lookups import reverse
 
 
 class _Transform(Transform):
@@ -41,7 +42,7 @@ class _Transform(Transform):
 
     def multiply(self, x: ir.Value, matrix: ir.Value) -> ir.Value:
         rank = len(shape_of(x))
-        return self.b.value("stablehlo.multiply", [x, self.b.broadcast(matrix, shape_of(x), [rank - 2, rank - 1])], x.type)
+        return self.b.value("stablehlo.multiply", [x, self.b.broadcast_like(matrix, x, [rank - 2, rank - 1])], x.type)
 
     def reshape(self, x: ir.Value, shape: Sequence[int]) -> ir.Value:
         return self.b.reshape(x, shape)
@@ -52,12 +53,19 @@ class _Transform(Transform):
 
     def slice(self, x: ir.Value, low: int, high: int) -> ir.Value:
         *outer, n = shape_of(x)
-        return x if (low, high) == (0, n) else self.b.slice(x, [0] * len(outer) + [low], [*outer, high])
+        return x if (low, high) == (0, n) else self.b.take(x, [0] * len(outer) + [low], [*outer, high - low], [1] * len(outer) + [1])
 
     def reverse_conjugate(self, x: ir.Value) -> ir.Value:
-        real, imaginary = self.b.components(x)
-        x = self.b.complex(real, self.b.value("stablehlo.negate", [imaginary], imaginary.type))
-        return self.b.value("stablehlo.reverse", [x], x.type, {"dimensions": i64s([len(shape_of(x)) - 1])})
+        def turn(part: ir.Value) -> ir.Value:
+            made = self.b.op("stablehlo.reverse", [part], [part.type], {"dimensions": i64s([len(shape_of(part)) - 1])})
+            if ir.RankedTensorType(part.type).has_static_shape:
+                return made.results[0]
+            turned = reverse(made)
+            made.erase()
+            return turned
+
+        real, imaginary = map(turn, self.b.components(x))
+        return self.b.complex(real, self.b.value("stablehlo.negate", [imaginary], imaginary.type))
 
     def concatenate(self, x: ir.Value, y: ir.Value) -> ir.Value:
         *outer, n = shape_of(x)
@@ -82,6 +90,6 @@ def rewrite_fft(op: ir.Operation) -> None:
         x = b.components(t.dim(t.complete(x, last, lengths[-1]), last))[0]
     if kind in ("IFFT", "IRFFT"):
         factor = repr(1 / math.prod(lengths))
-        scaled = [b.value("stablehlo.multiply", [p, b.splat(factor, p.type)], p.type) for p in b.components(x)]
+        scaled = [b.value("stablehlo.multiply", [p, b.fill(factor, p)], p.type) for p in b.components(x)]
         x = b.join(scaled, [x])[0]
     replace(op, [x])

@@ -7,7 +7,7 @@ from typing import Callable, Sequence
 
 from jaxlib.mlir import ir
 
-from .builder import Builder, element, is_unsigned, shape_of
+from .builder import Builder, apply_body, element, is_unsigned, shape_of
 from .scatter import get_combiner
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -116,12 +116,14 @@ def _count_digits(b: Builder, size: ir.Value) -> ir.Value:
     return loop.results[0]
 
 
-def accumulate(op: ir.Operation, dim: int, backward: bool, name: str) -> ir.Value:
-    """The combination by StableHLO's op `name` of the elements up to each one, or from each one on: a round for each binary digit of the
-    size combines with what is 1, 2, 4, ... before."""
+def accumulate(op: ir.Operation, dim: int, backward: bool, body: ir.Operation) -> ir.Value:
+    """The combination of the elements up to each one, or from each one on, by the first region of `body`, for which the second operand is
+    neutral: a round for each binary digit of the size combines with what is 1, 2, 4, ... before."""
     b, value = Builder(op), op.operands[0]
     index, kind = ir.IndexType.get(), element(value)
-    combiner, _ = get_combiner(op, name, kind, is_unsigned(kind))
+    first, *others = list(body.regions[0].blocks[0].operations)
+    combiner = get_combiner(op, first.operation.name, kind, is_unsigned(kind))[0] if len(others) == 1 else None
+    neutral = b.value("tensor.extract", [op.operands[1]], kind)
     size, zero, one = _size(b, value, dim), _number(b, 0), _number(b, 1)
     rounds = _count_digits(b, size)
     sizes = [b.dim(value, d) for d, n in enumerate(shape_of(value)) if n == _DYNAMIC]
@@ -140,10 +142,15 @@ def accumulate(op: ir.Operation, dim: int, backward: bool, name: str) -> ir.Valu
         ends = [_arith(b, "addi", at[dim], step), size] if backward else [step, at[dim]]
         i1 = ir.IntegerType.get_signless(1)
         has_other = b.value("arith.cmpi", ends, i1, {"predicate": "2 : i64" if backward else "3 : i64"})  # slt, sle
-        pair = [given[0], other] if backward else [other, given[0]]
-        return b.value("arith.select", [has_other, b.value(combiner, pair, kind), given[0]], kind)
+        if combiner is None:
+            return b.value("arith.select", [has_other, other, neutral], kind)
+        return b.value("arith.select", [has_other, b.value(combiner, order(given[0], other), kind), given[0]], kind)
+
+    def order(own: ir.Value, other: ir.Value) -> list[ir.Value]:
+        return [own, other] if backward else [other, own]
 
     whole = list(range(len(shape_of(value))))
-    inner.op("scf.yield", [_look_up(inner, carried, value.type, sizes, [(carried, whole)], position, combine)])
+    made = _look_up(inner, carried, value.type, sizes, [(carried, whole)], position, combine)
+    inner.op("scf.yield", [made] if combiner else apply_body(inner, body, order(carried, made)))
     return loop.results[0]
 

@@ -29,6 +29,8 @@ _UNSIZED = (
 """Ops without a form for sizes that are not known yet."""
 
 _CUMULATIVE = ("stablehlo.add", "stablehlo.multiply", "stablehlo.maximum", "stablehlo.minimum")
+_LOG_ADD_EXP = [f"stablehlo.{name}" for name in ("maximum", "subtract", "compare", "add", "abs", "negate", "exponential", "log_plus_one", "add", "select")]
+"""How JAX adds logarithms, for which minus infinity is neutral as for a maximum."""
 _SLICES = ("stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice", "stablehlo.dynamic_gather", "stablehlo.dynamic_update_slice")
 
 
@@ -434,30 +436,32 @@ class Sizes:
         self.known[value] = self.shape(op.results[0])
         replace(op, [value])
 
-    def _find_cumulative(self, op: ir.Operation) -> tuple[int, bool, str] | None:
-        """Of windows that reach back to the first element, or on to the last one: the dim, whether it is the latter, and the op that
-        combines elements."""
+    def _find_cumulative(self, op: ir.Operation) -> tuple[int, bool, ir.Operation] | None:
+        """Of windows that reach back to the first element, or on to the last one: the dim, whether it is the latter, and the op whose
+        region combines elements."""
         is_call = op.name == "stablehlo.custom_call" and op.attributes["call_target_name"].value == "stablehlo.dynamic_reduce_window"
         if not is_call and (op.name != "stablehlo.reduce_window" or len(op.operands) != 2):
             return None
         rank = len(shape_of(op.operands[0]))
         if is_call:
             sizes, *ones, padding = (self.evaluate(v) for v in op.operands[2:])
-            body = self.functions[ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value].regions[0].blocks[0]
+            body = self.functions[ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value].operation
         else:
             ones = [_read_numbers(op, name, [1] * rank) for name in ("window_strides", "base_dilations", "window_dilations")]
             sizes, padding = _read_numbers(op, "window_dimensions", [1] * rank), _read_numbers(op, "padding", [0] * 2 * rank)
-            body = op.regions[0].blocks[0]
-        inner = [o.operation for o in body.operations]
+            body = op
+        block = body.regions[0].blocks[0]
+        inner = [o.operation for o in block.operations]
         long = [d for d, size in enumerate(sizes) if size != ONE]
         reach = {k: p for k, p in enumerate(padding) if p != SizeExpr.number(0)}
-        is_plain = len(inner) == 2 and set(inner[0].operands) == set(body.arguments) and all(n == ONE for list_ in ones for n in list_)
+        is_one = len(inner) == 2 and inner[0].name in _CUMULATIVE
+        is_plain = (is_one or [o.name for o in inner[:-1]] == _LOG_ADD_EXP) and set(inner[0].operands) == set(block.arguments) and all(n == ONE for list_ in ones for n in list_)
         if not is_plain or len(long) != 1 or sizes[long[0]] != self.shape(op.operands[0])[long[0]] or len(reach) != 1:
             return None
         (dim,), (k,) = long, reach
-        if k // 2 != dim or reach[k] != sizes[dim] - ONE or inner[0].name not in _CUMULATIVE or not _is_neutral(op.operands[1], inner[0].name):
+        if k // 2 != dim or reach[k] != sizes[dim] - ONE or not _is_neutral(op.operands[1], inner[0].name):
             return None
-        return dim, k % 2 == 1, inner[0].name
+        return dim, k % 2 == 1, body
 
     def _find_line(self, op: ir.Operation) -> ir.Operation:
         """The op, or the call of the function that it is in, if only that has a line of the user."""

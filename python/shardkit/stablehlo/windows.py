@@ -67,6 +67,9 @@ def _has_known_groups(op: ir.Operation) -> bool:
 
 def has_form(op: ir.Operation) -> bool:
     """Whether there is a form of the op for sizes that only the run knows."""
+    if op.name == "stablehlo.fft":
+        count = len(list(ir.DenseI64ArrayAttr(op.attributes["fft_length"])))
+        return _DYNAMIC not in [n for v in (op.operands[0], op.results[0]) for n in shape_of(v)[-count:]]
     if op.name == "stablehlo.convolution":
         image, _, result = _read_dims(str(op.attributes["dimension_numbers"]))
         if not (_is_plain(op) or _has_known_groups(op)):
