@@ -5,6 +5,7 @@
 #include "LocalOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -17,6 +18,15 @@ void BlockProver::visit(Block &block) {
 
 void BlockProver::visit(Operation &op) {
   ++proof.localOps;
+  if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
+    std::optional<unsigned> depth = getLoopDepth(&op);
+    bool isKnown = depth && values.global.isAsserted(values.reader.get(assertion.getArg()), *depth);
+    // A loop is visited several times: the last one counts.
+    if (isKnown)
+      values.ownAssertions.remove(&op);
+    else
+      values.ownAssertions.insert(&op);
+  }
   if (op.getNumResults() == 0 || isDynamic(op) || visitEmpty(op) || visitAlias(op))
     return;
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))

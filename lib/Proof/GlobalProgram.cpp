@@ -4,6 +4,7 @@
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -293,7 +294,20 @@ void GlobalProgram::add(Block &block) {
   }
 }
 
+std::optional<unsigned> proof::getLoopDepth(Operation *op) {
+  unsigned depth = 0;
+  for (Operation *parent = op->getParentOp(); parent && !isa<func::FuncOp>(parent); parent = parent->getParentOp()) {
+    if (!isa<scf::ForOp>(parent))
+      return std::nullopt;
+    ++depth;
+  }
+  return depth;
+}
+
 void GlobalProgram::add(Operation &op) {
+  if (auto assertion = dyn_cast<cf::AssertOp>(op))
+    if (std::optional<unsigned> depth = getLoopDepth(&op))
+      assertions.insert({getScalar(assertion.getArg()), *depth});
   resolveSizes(&op, terms.sizes, [&](Value value) { return getIndexForm(value); });
   std::optional<Value> annotated = getAnnotated(&op);
   if (auto reshard = dyn_cast<ReshardOp>(op))

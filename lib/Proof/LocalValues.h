@@ -9,6 +9,7 @@
 #include "shardkit/Dialect/SPMD/IR/MeshCache.h"
 #include "shardkit/Proof/GlobalProgram.h"
 #include "shardkit/Proof/Prover.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::spmd::proof {
 
@@ -60,6 +61,8 @@ public:
   ArrayRef<SmallVector<RankDigit, 2>> getSeenPartials() const { return seenPartials; }
   void addSeenForm(const DimFact &dim, unsigned d, int64_t chunk);
 
+  /// Assertions that the unsharded program does not have, in the order in which they were visited.
+  llvm::SetVector<Operation *> ownAssertions;
   /// Set where a layout was chosen among several that are possible: what does not fit it may be right.
   bool hasGuess = false;
   GlobalProgram &global;

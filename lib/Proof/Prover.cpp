@@ -445,6 +445,8 @@ LogicalResult Prover::compareResults() {
   }
   if (firstGap)
     decideGap(*firstGap);
+  else if (!values.ownAssertions.empty())
+    setUndecided(values.ownAssertions.front(), "asserts what the unsharded program does not", "assertion");
   else
     proof.outcome = Outcome::Proven;
   return success();

@@ -72,6 +72,24 @@ func.func @widened_maximum(%a: tensor<8xf16>) -> tensor<f32> {
   %1 = arith.extf %0 : tensor<f16> to tensor<f32>
   return %1 : tensor<f32>
 }
+func.func @asserted(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c5 = arith.constant 5 : index
+  %is = arith.cmpi ult, %n, %c5 : index
+  cf.assert %is, "less than 5"
+  %0 = math.exp %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @asserted_in_loop(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %is = arith.cmpi ult, %n, %c1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> tensor<4xf32> {
+    cf.assert %is, "no iteration"
+    %1 = math.exp %b : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
 
 //--- local.mlir
 #id = affine_map<(i, j) -> (i, j)>
@@ -196,4 +214,26 @@ func.func @widened_maximum(%a: tensor<4xf16> {spmd.sharding = #spmd.sharding<@m,
   %1 = arith.extf %0 : tensor<f16> to tensor<f32>
   %2 = spmd.all_reduce %1 sum <@m, {"x"}> : tensor<f32>
   return %2 : tensor<f32>
+}
+// An assertion of another number may fail where the unsharded program runs.
+// CHECK: @asserted: not decided (assertion)
+func.func @asserted(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c4 = arith.constant 4 : index
+  %is = arith.cmpi ult, %n, %c4 : index
+  cf.assert %is, "less than 5"
+  %0 = math.exp %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// Before the loop it fails where the loop has no iteration.
+// CHECK: @asserted_in_loop: not decided (assertion)
+func.func @asserted_in_loop(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %is = arith.cmpi ult, %n, %c1 : index
+  cf.assert %is, "no iteration"
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%b = %a) -> tensor<4xf32> {
+    %1 = math.exp %b : tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
 }

@@ -67,6 +67,9 @@ struct ManualUser {
   bool isInside; ///< `value` is that of the region; otherwise it is the result
 };
 
+/// The loops around an op; std::nullopt if something else is, so that it may not run.
+std::optional<unsigned> getLoopDepth(Operation *op);
+
 /// A loop or branch. Terms stand for scalars, classes for tensors.
 struct RegionInfo {
   Operation *op = nullptr;
@@ -153,6 +156,8 @@ public:
   /// Classes under a key.
   ArrayRef<ClassId> find(ArrayRef<int64_t> key) const;
   ArrayRef<RegionInfo> getRegions() const { return regions; }
+  /// True if the program asserts a condition inside of as many loops, and under no other one.
+  bool isAsserted(TermId condition, unsigned depth) const { return assertions.contains({condition, depth}); }
   ArrayRef<ViewUser> getViewUsers(ClassId id) const { return viewUsers[id]; }
   ArrayRef<ManualUser> getManualUsers(ClassId id) const { return manualUsers[id]; }
   /// The key of a collective of a value in a manual computation.
@@ -242,6 +247,7 @@ private:
 
   TermTable &terms;
   const MeshCache *meshes;
+  llvm::DenseSet<std::pair<TermId, unsigned>> assertions;
   /// The ranks of the manual axes around the ops that are added.
   llvm::SmallVector<RankDigit, 2> varying;
   std::vector<SmallVector<ManualUser, 1>> manualUsers;
