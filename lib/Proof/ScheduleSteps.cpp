@@ -166,6 +166,7 @@ private:
 public:
   Operation *op;
   std::string why;
+  bool isRefused = false; ///< what a fragment gets is not what it reads
 };
 } // namespace
 
@@ -442,6 +443,7 @@ bool StepBuilder::addFragment(unsigned number) {
     if (!operand)
       return false;
     if (operand.getType() != func.getArgumentTypes()[i]) {
+      isRefused = true;
       fail(func, "argument #" + Twine(i) + " has another type than what it gets");
       return false;
     }
@@ -549,7 +551,7 @@ static std::optional<Proof> replaceSchedule(ScheduleOp schedule) {
   StepBuilder builder(schedule, *read);
   func::FuncOp step = builder.build();
   if (!step) {
-    open.outcome = Outcome::Undecided;
+    open.outcome = builder.isRefused ? Outcome::Refused : Outcome::Undecided;
     open.opName = builder.op->getName().getStringRef().str();
     open.loc = builder.op->getLoc();
     open.reason = builder.why + (open.reason.empty() ? "" : ": " + open.reason);
