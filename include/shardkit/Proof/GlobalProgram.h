@@ -238,11 +238,9 @@ private:
   /// The term of an op over the dims of its result; std::nullopt if these are not loops of it.
   std::optional<TermId> getBody(TermId term, const SumList &result, unsigned numLoops);
   ScalarReader getScalars();
-
   // Sorts.cpp
   void addSort(SortOp op);
-  // ManualValues.cpp
-  void addManual(ManualComputationOp op);
+  void addManual(ManualComputationOp op); // ManualValues.cpp
   bool addCollective(CollectiveOpInterface op);
 
   TermTable &terms;
