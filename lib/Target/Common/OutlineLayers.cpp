@@ -38,7 +38,7 @@ static bool isRecomputed(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   return linalgOp && !hasAssertion(linalgOp) && llvm::all_of(getUsedValues(op), [](Value used) {
            Operation *def = used.getDefiningOp();
-           return def && isRecomputed(def) && !isa<linalg::LinalgOp>(def);
+           return def && !isa<linalg::LinalgOp>(def) && isRecomputed(def); // Not along a chain of layers.
          });
 }
 
