@@ -121,6 +121,11 @@ std::optional<Partial> PartialTerms::computeOp(const Term &term) {
     values.count("partial sum in a wider type");
     return operands[0];
   }
+  // As of a sum in the narrower type, each part is rounded: contractions that accumulate in a wider type end so.
+  if (kind == ReductionKind::Sum && name == "arith.truncf") {
+    values.count("partial sum in a narrower type");
+    return operands[0];
+  }
   bool isProduct = name == "arith.mulf" || name == "arith.muli";
   if (kind == ReductionKind::Sum && isProduct && (operands[0].ranks.empty() || operands[1].ranks.empty())) {
     values.count("product of a partial sum with a complete factor");

@@ -57,6 +57,12 @@ func.func @of_region(%a: tensor<8xf32>) -> tensor<8xf32> {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+func.func @narrowed(%a: tensor<8x4xf32>) -> tensor<4xf16> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<8x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  %1 = arith.truncf %0 : tensor<4xf32> to tensor<4xf16>
+  return %1 : tensor<4xf16>
+}
 
 //--- local.mlir
 #id = affine_map<(i) -> (i)>
@@ -236,4 +242,15 @@ func.func @of_region(%a: tensor<4xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"
   } -> tensor<4xf32>
   %0 = spmd.all_reduce %t max <@m, {"x"}> : tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+// Each device rounds its part of the sum.
+// CHECK: @narrowed: proven
+// CHECK: 1 x partial sum in a narrower type
+spmd.mesh @n = <["x"=2]>
+func.func @narrowed(%a: tensor<4x4xf32> {spmd.sharding = #spmd.sharding<@n, [{"x"}, {}]>}) -> tensor<4xf16> {
+  %z = arith.constant dense<0.0> : tensor<4xf32>
+  %0 = linalg.reduce { arith.addf } ins(%a : tensor<4x4xf32>) outs(%z : tensor<4xf32>) dimensions = [0]
+  %1 = arith.truncf %0 : tensor<4xf32> to tensor<4xf16>
+  %2 = spmd.all_reduce %1 sum <@n, {"x"}> : tensor<4xf16>
+  return %2 : tensor<4xf16>
 }
