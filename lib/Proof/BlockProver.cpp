@@ -18,6 +18,15 @@ void BlockProver::visit(Block &block) {
 
 void BlockProver::visit(Operation &op) {
   ++proof.localOps;
+  if (repaired.op == &op) {
+    ArrayRef<Fact> facts = repaired.facts;
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType())) {
+        values.addFact(result, facts.front());
+        facts = facts.drop_front();
+      }
+    return;
+  }
   if (auto assertion = dyn_cast<cf::AssertOp>(op)) {
     std::optional<unsigned> depth = getLoopDepth(&op);
     bool isKnown = depth && values.global.isAsserted(values.reader.get(assertion.getArg()), *depth);

@@ -17,9 +17,16 @@ class BlockProver {
 public:
   BlockProver(LocalValues &values, Proof &proof) : values(values), proof(proof) {}
   void visit(Block &block);
+  void visit(Operation &op);
+
+  /// An op whose tensors are taken to hold these facts, whatever it computes: what would follow from that.
+  struct Assumed {
+    Operation *op = nullptr;
+    ArrayRef<Fact> facts;
+  };
+  Assumed repaired;
 
 private:
-  void visit(Operation &op);
   /// True if the op has a size that only the run knows. Facts are of static sizes, so its results have gaps.
   bool isDynamic(Operation &op);
   /// The op under another name: an annotation, the start or the end of a collective that runs meanwhile.

@@ -96,12 +96,13 @@ SmallVector<int64_t, 6> GlobalProgram::compose(ArrayRef<int64_t> sum, const SumL
 }
 
 TermId GlobalProgram::substitute(TermId id, const SumList &at) {
-  if (!unfolding.isOn)
-    return terms.hasLoops(id) ? substituteOnce(id, at) : id;
+  if (!unfolding.isOn && !terms.hasLoops(id))
+    return id;
+  // Terms are shared: their number as a tree may be exponential.
   if (unfolding.at == &at)
     if (auto it = unfolding.substituted.find(id); it != unfolding.substituted.end())
       return it->second;
-  if (--unfolding.left < 0)
+  if (unfolding.isOn && --unfolding.left < 0)
     return id;
   TermId result = substituteOnce(id, at);
   if (unfolding.at == &at)
@@ -306,13 +307,7 @@ TermId GlobalProgram::getElement(ClassId id, const SumList &sums) {
   TermId element = terms.get(key);
   if (auto it = unfolding.elements.find(element); it != unfolding.elements.end())
     return it->second;
-  // Other indices take the place of loops inside of this element.
-  const SumList *outer = std::exchange(unfolding.at, &sums);
-  llvm::DenseMap<TermId, TermId> substituted;
-  std::swap(substituted, unfolding.substituted);
   TermId result = readElement(id, sums);
-  std::swap(substituted, unfolding.substituted);
-  unfolding.at = outer;
   if (unfolding.left >= 0)
     unfolding.elements[element] = result;
   return result;
@@ -332,10 +327,17 @@ TermId GlobalProgram::readElement(ClassId id, const SumList &sums) {
       composed.push_back(compose(sum, sums));
     return getElement(*info.source, composed);
   }
-  if (info.definition)
-    return substitute(*info.definition, sums);
-  if (info.body && unfolding.isOn)
-    return substitute(*info.body, sums);
+  if (info.definition || (info.body && unfolding.isOn)) {
+    TermId element = info.definition ? *info.definition : *info.body;
+    // Other indices take the place of loops inside of this element.
+    const SumList *outer = std::exchange(unfolding.at, &sums);
+    llvm::DenseMap<TermId, TermId> substituted;
+    std::swap(substituted, unfolding.substituted);
+    element = substitute(element, sums);
+    std::swap(substituted, unfolding.substituted);
+    unfolding.at = outer;
+    return element;
+  }
   if (std::optional<SumList> atRoot = getRootSums(id, sums))
     return getElement(info.root, *atRoot);
   Term term{Term::Kind::Element};

@@ -205,21 +205,25 @@ bool LocalValues::passGap(Operation &op, Value operand) {
   return true;
 }
 
+void LocalValues::forget(Value value) {
+  facts.erase(value);
+  gaps.erase(value);
+  reader.erase(value);
+}
+
+void LocalValues::forget(Operation *op) {
+  for (Value result : op->getResults())
+    forget(result);
+  for (Region &region : op->getRegions())
+    clear(region);
+}
+
 void LocalValues::clear(Region &region) {
-  auto forget = [&](Value value) {
-    facts.erase(value);
-    gaps.erase(value);
-    reader.erase(value);
-  };
   for (Block &block : region) {
     for (Value argument : block.getArguments())
       forget(argument);
-    for (Operation &op : block) {
-      for (Value result : op.getResults())
-        forget(result);
-      for (Region &nested : op.getRegions())
-        clear(nested);
-    }
+    for (Operation &op : block)
+      forget(&op);
   }
 }
 

@@ -49,6 +49,8 @@ public:
   bool passGap(Operation &op, Value operand);
   /// Forgets what is known of the values of a region.
   void clear(Region &region);
+  /// Forgets what is known of the results of an op, and of the values of its regions.
+  void forget(Operation *op);
 
   /// Readers of the scalars, for ops that refer to them.
   ScalarReader getScalars();
@@ -73,6 +75,7 @@ public:
   const Mesh *mesh = nullptr;
 
 private:
+  void forget(Value value);
   /// Adds that a value is one inside of a manual computation, or a result of one. (ManualValues.cpp)
   void addManualFacts(Value value, const Fact &fact);
   /// Adds that a value is one of the unsharded program that ops compute which are divided in another way.

@@ -3,6 +3,7 @@
 #include "shardkit/Proof/Prover.h"
 #include "Blame.h"
 #include "BlockProver.h"
+#include "Repair.h"
 #include "SizeCases.h"
 #include "shardkit/Dialect/SPMD/IR/AttrNames.h"
 #include "shardkit/Dialect/SPMD/IR/SPMD.h"
@@ -39,6 +40,9 @@ public:
   LogicalResult prove();
   void listClaims();
 
+  /// False if the op that is named first stays: no change of ops is tried.
+  bool isThorough = true;
+
 private:
   /// An outcome of the whole function, with its reason.
   void decide(Outcome outcome, Operation *op, const Twine &why, StringRef kind);
@@ -51,12 +55,17 @@ private:
   /// Lists what the results of ops hold.
   void listFacts();
   LogicalResult addArguments();
-  LogicalResult compareResults();
+  LogicalResult readResults();
+  void compareResults();
+  /// True if a result is known to hold what is expected.
+  bool holds(Value value, const Fact &wanted);
   /// True if result `r` holds what is expected. Decides otherwise.
   bool compareTensor(unsigned r, const Fact &expected);
   /// Why a value that holds `found` is not one that holds `expected`; empty if it is one. Refused if that is known.
   std::string explainDifference(Value value, const Fact &found, const Fact &expected, Outcome &outcome);
   void decideGap(const Gap &gap);
+  /// Names the op that is at fault, if only one is, instead of the one that does not fit the others.
+  void findPlace();
   /// The op that led to a gap; null if that is the op of the gap itself.
   Operation *findCause(const Gap &gap) const;
 
@@ -71,6 +80,7 @@ private:
   GlobalProgram global;
   LocalValues values;
   Boundary boundary;
+  std::vector<std::optional<Fact>> expected; ///< of results that are tensors, if the unsharded one is modelled
 };
 } // namespace
 
@@ -101,9 +111,18 @@ LogicalResult Prover::prove() {
   proof.globalOps = global.getNumOps();
   if (failed(addArguments()))
     return failure();
+  // A visit gives values the sizes that the program computes, and a changed op may compute others.
+  local.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        isThorough &= tensor.hasStaticShape();
+  });
   BlockProver(values, proof).visit(local.getBody().front());
   listFacts();
-  return compareResults();
+  if (failed(readResults()))
+    return failure();
+  compareResults();
+  return success();
 }
 
 /// The file position of a location, or how it prints.
@@ -404,52 +423,102 @@ LogicalResult Prover::addArguments() {
   return success();
 }
 
-LogicalResult Prover::compareResults() {
+LogicalResult Prover::readResults() {
+  Operation *terminator = local.getBody().front().getTerminator();
+  for (auto [r, value] : llvm::enumerate(terminator->getOperands())) {
+    Value unsharded = boundary.results[r];
+    std::optional<ClassId> id = global.getClass(unsharded);
+    expected.emplace_back();
+    if (!id || !isa<RankedTensorType>(value.getType()) || !cast<RankedTensorType>(unsharded.getType()).hasStaticShape())
+      continue;
+    FailureOr<Fact> fact =
+        readBoundary(local.getResultAttrDict(r), value.getType(), *id, unsharded.getType(), "result #" + Twine(r));
+    if (failed(fact))
+      return failure();
+    expected.back() = *fact;
+  }
+  return success();
+}
+
+void Prover::compareResults() {
   Operation *terminator = local.getBody().front().getTerminator();
   Operation *globalTerminator = globalFunc.getBody().front().getTerminator();
   const Gap *firstGap = nullptr; // in program order
   for (auto [r, value] : llvm::enumerate(terminator->getOperands())) {
-    Value unsharded = boundary.results[r];
     Operation *op = value.getDefiningOp() ? value.getDefiningOp() : terminator;
     if (!isa<RankedTensorType>(value.getType())) {
-      if (values.reader.get(value) == global.getScalar(unsharded))
+      if (values.reader.get(value) == global.getScalar(boundary.results[r]))
         continue;
-      setUndecided(op, "result #" + Twine(r) + " is a scalar that is not known to be that of the unsharded function",
-                   "scalar");
-      return success();
+      return setUndecided(
+          op, "result #" + Twine(r) + " is a scalar that is not known to be that of the unsharded function", "scalar");
     }
-    std::optional<ClassId> id = global.getClass(unsharded);
-    if (!id) {
-      setUndecided(globalTerminator, "result #" + Twine(r) + " of the unsharded function is not modelled", "global");
-      return success();
+    if (!expected[r]) {
+      if (global.getClass(boundary.results[r]))
+        return setUndecided(op, "result #" + Twine(r) + " has a size that is not known", "dynamic size");
+      return setUndecided(globalTerminator, "result #" + Twine(r) + " of the unsharded function is not modelled",
+                          "global");
     }
-    if (!cast<RankedTensorType>(unsharded.getType()).hasStaticShape()) {
-      setUndecided(op, "result #" + Twine(r) + " has a size that is not known", "dynamic size");
-      return success();
-    }
-    FailureOr<Fact> expected =
-        readBoundary(local.getResultAttrDict(r), value.getType(), *id, unsharded.getType(), "result #" + Twine(r));
-    if (failed(expected))
-      return failure();
     if (values.getFacts(value).empty()) {
       const Gap *gap = values.getGap(value);
-      if (!gap) {
-        setUndecided(terminator, "result #" + Twine(r) + " is not modelled", "result");
-        return success();
-      }
+      if (!gap)
+        return setUndecided(terminator, "result #" + Twine(r) + " is not modelled", "result");
       if (!firstGap || (gap->op->getBlock() == firstGap->op->getBlock() && gap->op->isBeforeInBlock(firstGap->op)))
         firstGap = gap;
-    } else if (!firstGap && !compareTensor(r, *expected)) {
-      return success();
+    } else if (!firstGap && !compareTensor(r, *expected[r])) {
+      return findPlace();
     }
   }
-  if (firstGap)
-    decideGap(*firstGap);
-  else if (!values.ownAssertions.empty())
-    setUndecided(values.ownAssertions.front(), "asserts what the unsharded program does not", "assertion");
-  else
+  if (!firstGap && !values.ownAssertions.empty())
+    return setUndecided(values.ownAssertions.front(), "asserts what the unsharded program does not", "assertion");
+  if (!firstGap) {
     proof.outcome = Outcome::Proven;
-  return success();
+    return;
+  }
+  decideGap(*firstGap);
+  findPlace();
+}
+
+bool Prover::holds(Value value, const Fact &wanted) {
+  return llvm::any_of(values.getFacts(value), [&](const Fact &fact) {
+    Outcome outcome;
+    return global.areEqual(fact.value, wanted.value) && explainDifference(value, fact, wanted, outcome).empty();
+  });
+}
+
+void Prover::findPlace() {
+  if (!isThorough)
+    return;
+  Operation *terminator = local.getBody().front().getTerminator();
+  std::vector<std::pair<Value, Fact>> results;
+  for (auto [value, fact] : llvm::zip_equal(terminator->getOperands(), expected))
+    if (fact)
+      results.push_back({value, *fact});
+    else if (isa<RankedTensorType>(value.getType()))
+      return;
+  auto findUnproven = [&] {
+    SmallVector<Value> unproven;
+    for (const auto &[value, fact] : results)
+      if (!holds(value, fact))
+        unproven.push_back(value);
+    return unproven;
+  };
+  // What the search counts and guesses says nothing of the program.
+  Proof ignored;
+  BlockProver prover(values, ignored);
+  auto rules = proof.rules;
+  bool hasGuess = values.hasGuess;
+  std::optional<Repair> repair =
+      findRepair(local.getBody().front(), values, prover, results, findUnproven, ignored.localOps);
+  proof.rules = rules;
+  values.hasGuess = hasGuess;
+  if (!repair)
+    return;
+  if (repair->op != proof.op) {
+    std::string found = proof.opName + ": " + proof.reason;
+    proof.notes.insert(proof.notes.begin(), {*proof.loc, found});
+    decide(proof.outcome, repair->op, "gives another value than the one that " + proof.opName + " needs", proof.kind);
+  }
+  proof.notes.push_back({repair->loc.value_or(repair->op->getLoc()), "all results are right " + repair->what});
 }
 
 bool Prover::compareTensor(unsigned r, const Fact &expected) {
@@ -566,6 +635,8 @@ FailureOr<Proof> proof::prove(func::FuncOp globalFunc, func::FuncOp local, bool 
   Proof result;
   MeshCache meshes(local->getParentOp());
   Prover prover(globalFunc, local, meshes, result);
+  // A compile that does not ask for the proof does not pay for the search.
+  prover.isThorough = maxSizes > 0;
   if (failed(prover.prove()))
     return failure();
   if (withClaims && result.outcome == Outcome::Proven)

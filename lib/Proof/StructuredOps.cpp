@@ -30,10 +30,15 @@ static void forEachCombination(ArrayRef<size_t> counts, llvm::function_ref<void(
   }
 }
 
-/// The arguments that the terms of an op read.
+/// The arguments that the terms of an op read, and what may trap where no term reads its result.
 static SmallVector<unsigned> getUsed(const Structured &structured, const TermTable &terms) {
   llvm::DenseSet<TermId> seen;
   SmallVector<TermId> stack(structured.terms.begin(), structured.terms.end());
+  for (const Trap &trap : structured.traps) {
+    llvm::append_range(stack, trap.operands);
+    for (const Guard &guard : trap.guards)
+      stack.push_back(guard.first);
+  }
   llvm::SmallBitVector used(structured.arguments.size());
   while (!stack.empty()) {
     TermId id = stack.pop_back_val();

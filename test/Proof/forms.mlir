@@ -129,7 +129,8 @@ func.func @rows(%table: tensor<8x6xf32>, %ids: tensor<5xi32>) -> tensor<5x6xf32>
 
 //--- wrong.mlir
 // The rows of one device begin where those of the other end: 5 x in place of 4 x.
-// CHECK: error: @rows is refused at linalg.generic: reads a sharded value at computed indices
+// CHECK: error: @rows is refused at arith.constant: gives another value than the one that linalg.generic needs
+// CHECK: note: linalg.generic: reads a sharded value at computed indices
 spmd.mesh @m = <["x"=2, "y"=2]>
 func.func @rows(%table: tensor<4x6xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %ids: tensor<5xi32>) -> tensor<5x6xf32> {
   %e = tensor.empty() : tensor<5x6xf32>

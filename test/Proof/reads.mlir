@@ -126,7 +126,9 @@ func.func @guarded(%a: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]
   return %0 : tensor<2xi32>
 }
 // A guard that leaves one lane of padding.
-// CHECK: error: @guarded_by_less is not decided at linalg.generic: reads at 2 x + i0, which is not inside of the local tensor of 5 elements in all lanes
+// CHECK: error: @guarded_by_less is not decided at arith.cmpi: gives another value than the one that linalg.generic needs
+// CHECK: note: linalg.generic: reads at 2 x + i0, which is not inside of the local tensor of 5 elements in all lanes
+// CHECK: note: all results are right with predicate = slt
 // OUT: @guarded_by_less: not decided (trap)
 func.func @guarded_by_less(%a: tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}, %t: tensor<5xi32>) -> (tensor<2xi32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
   %x = spmd.device_coordinate @m "x" : index

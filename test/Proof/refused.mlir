@@ -46,6 +46,23 @@ func.func @unknown(%a: tensor<8x3x3x5xf32>) -> tensor<6x6x5x8xf32> {
   %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<8x3x3x5xf32>) outs(%e : tensor<6x6x5x8xf32>) -> tensor<6x6x5x8xf32>
   return %0 : tensor<6x6x5x8xf32>
 }
+func.func @other_operand(%a: tensor<8x12xf32>, %b: tensor<8x12xf32>) -> tensor<8x12xf32> {
+  %0 = math.exp %a : tensor<8x12xf32>
+  %1 = math.tanh %b : tensor<8x12xf32>
+  %2 = arith.addf %0, %1 : tensor<8x12xf32>
+  %3 = arith.mulf %2, %1 : tensor<8x12xf32>
+  return %3 : tensor<8x12xf32>
+}
+func.func @reduced_constant(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %c = arith.constant dense<3.0> : tensor<8xf32>
+  %0 = arith.divf %a, %c : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func @doublings(%a: tensor<16xi64>) -> tensor<16xi64> {
+  %c = arith.constant dense<1099511627775> : tensor<16xi64>
+  %0 = arith.muli %a, %c : tensor<16xi64>
+  return %0 : tensor<16xi64>
+}
 
 //--- local.mlir
 spmd.mesh @m = <["x"=4, "y"=2]>
@@ -58,7 +75,8 @@ func.func @reduced(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, 
   return %2 : tensor<8x12xf32>
 }
 // The init is kept by the devices of the wrong axis.
-// CHECK: error: @added_by_all is refused at arith.select: gives another value than the one that linalg.matmul needs
+// CHECK: error: @added_by_all is refused at spmd.device_coordinate: gives another value than the one that arith.select needs
+// CHECK: note: all results are right with axis = "x"
 func.func @added_by_all(%a: tensor<8x4xf32> {spmd.sharding = #spmd.sharding<@m, [{}, {"x"}]>}, %b: tensor<4x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %c: tensor<8x12xf32>) -> tensor<8x12xf32> {
   %i = spmd.device_coordinate @m "y" : index
   %zero = arith.constant 0 : index
@@ -114,6 +132,68 @@ func.func @unknown(%a: tensor<2x3x3x5xf32> {spmd.sharding = #spmd.sharding<@m, [
   %e = tensor.empty() : tensor<6x6x5x2xf32>
   %0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<2x3x3x5xf32>) outs(%e : tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32>
   return %0 : tensor<6x6x5x2xf32>
+}
+// The sum reads the wrong one of two equal shapes.
+// CHECK: error: @other_operand is not decided at arith.addf
+// CHECK: note: all results are right with this value as operand #0
+func.func @other_operand(%a: tensor<2x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}, %b: tensor<2x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) -> (tensor<2x12xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}, {}]>}) {
+  %0 = math.exp %a : tensor<2x12xf32>
+  %1 = math.tanh %b : tensor<2x12xf32>
+  %2 = arith.addf %a, %1 : tensor<2x12xf32>
+  %3 = arith.mulf %2, %1 : tensor<2x12xf32>
+  return %3 : tensor<2x12xf32>
+}
+// CHECK: error: @reduced_constant is refused at spmd.all_reduce: reduces a constant that all devices have
+func.func @reduced_constant(%a: tensor<2xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<2xf32> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
+  %c = arith.constant dense<3.0> : tensor<2xf32>
+  %0 = spmd.all_reduce %c sum <@m, {"y"}> : tensor<2xf32>
+  %1 = arith.divf %a, %0 : tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+// What only the partitioned program has, written as a tree, has 2 to the power of 40 terms.
+// CHECK: error: @doublings is not decided at
+func.func @doublings(%arg: tensor<4xi64> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) -> (tensor<4xi64> {spmd.sharding = #spmd.sharding<@m, [{"x"}]>}) {
+  %1 = arith.addi %arg, %arg : tensor<4xi64>
+  %2 = arith.addi %1, %1 : tensor<4xi64>
+  %3 = arith.addi %2, %2 : tensor<4xi64>
+  %4 = arith.addi %3, %3 : tensor<4xi64>
+  %5 = arith.addi %4, %4 : tensor<4xi64>
+  %6 = arith.addi %5, %5 : tensor<4xi64>
+  %7 = arith.addi %6, %6 : tensor<4xi64>
+  %8 = arith.addi %7, %7 : tensor<4xi64>
+  %9 = arith.addi %8, %8 : tensor<4xi64>
+  %10 = arith.addi %9, %9 : tensor<4xi64>
+  %11 = arith.addi %10, %10 : tensor<4xi64>
+  %12 = arith.addi %11, %11 : tensor<4xi64>
+  %13 = arith.addi %12, %12 : tensor<4xi64>
+  %14 = arith.addi %13, %13 : tensor<4xi64>
+  %15 = arith.addi %14, %14 : tensor<4xi64>
+  %16 = arith.addi %15, %15 : tensor<4xi64>
+  %17 = arith.addi %16, %16 : tensor<4xi64>
+  %18 = arith.addi %17, %17 : tensor<4xi64>
+  %19 = arith.addi %18, %18 : tensor<4xi64>
+  %20 = arith.addi %19, %19 : tensor<4xi64>
+  %21 = arith.addi %20, %20 : tensor<4xi64>
+  %22 = arith.addi %21, %21 : tensor<4xi64>
+  %23 = arith.addi %22, %22 : tensor<4xi64>
+  %24 = arith.addi %23, %23 : tensor<4xi64>
+  %25 = arith.addi %24, %24 : tensor<4xi64>
+  %26 = arith.addi %25, %25 : tensor<4xi64>
+  %27 = arith.addi %26, %26 : tensor<4xi64>
+  %28 = arith.addi %27, %27 : tensor<4xi64>
+  %29 = arith.addi %28, %28 : tensor<4xi64>
+  %30 = arith.addi %29, %29 : tensor<4xi64>
+  %31 = arith.addi %30, %30 : tensor<4xi64>
+  %32 = arith.addi %31, %31 : tensor<4xi64>
+  %33 = arith.addi %32, %32 : tensor<4xi64>
+  %34 = arith.addi %33, %33 : tensor<4xi64>
+  %35 = arith.addi %34, %34 : tensor<4xi64>
+  %36 = arith.addi %35, %35 : tensor<4xi64>
+  %37 = arith.addi %36, %36 : tensor<4xi64>
+  %38 = arith.addi %37, %37 : tensor<4xi64>
+  %39 = arith.addi %38, %38 : tensor<4xi64>
+  %40 = arith.addi %39, %39 : tensor<4xi64>
+  return %40 : tensor<4xi64>
 }
 
 //--- signature.mlir
