@@ -181,8 +181,11 @@ void SizedModule::setSizes(func::FuncOp func, func::FuncOp sized, ArrayRef<int64
 /// The sharding without what makes a size a multiple: sums and products of sizes, and parts of axes. What users ask for
 /// stays.
 static ShardingAttr withPaddedDims(ShardingAttr sharding, Value value, SymbolicSizes &sizes) {
-  if (isa_and_nonnull<WithShardingConstraintOp, ReshardOp>(value.getDefiningOp()))
-    return sharding;
+  ShardingAttr asked;
+  if (auto constraint = value.getDefiningOp<WithShardingConstraintOp>())
+    asked = constraint.getShardingAttr();
+  else if (auto reshard = value.getDefiningOp<ReshardOp>())
+    asked = reshard.getShardingAttr();
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<DimShardingAttr> dims(sharding.getDims());
   for (auto [d, dim] : llvm::enumerate(dims)) {
@@ -190,7 +193,8 @@ static ShardingAttr withPaddedDims(ShardingAttr sharding, Value value, SymbolicS
       continue;
     bool hasAxes = llvm::all_of(dim.getEntries(), [](DimEntryAttr entry) { return entry.isFullAxis(); });
     if (!hasAxes || !isa_and_nonnull<AffineSymbolExpr>(sizes.getDim(value, d)))
-      dim = DimShardingAttr::get(dim.getContext(), {}, dim.getOpen(), dim.getPriority());
+      dim = DimShardingAttr::get(dim.getContext(), asked ? asked.getDims()[d].getEntries() : ArrayRef<DimEntryAttr>(),
+                                 dim.getOpen(), dim.getPriority());
   }
   return ShardingAttr::get(sharding.getContext(), sharding.getMesh(), dims, sharding.getReplicated(),
                            sharding.getUnreducedKind(), sharding.getUnreduced());

@@ -30,3 +30,12 @@ func.func @product(%x: tensor<?x256xf32> {spmd.symbols = ["b", ""]}, %w: tensor<
   %y = linalg.matmul ins(%x, %w : tensor<?x256xf32>, tensor<256x64xf32>) outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// A constraint leaves a dim of twice the size unsharded. Neither it nor the result behind it is made a multiple.
+// CHECK-LABEL: func.func @doubled
+// CHECK-SAME: -> (tensor<?xf32> {{.*}}spmd.sharding = #spmd.sharding<@m, [{}]>
+func.func @doubled(%x: tensor<?xf32> {spmd.symbols = ["2 * b"]}) -> tensor<?xf32> attributes {spmd.bounds = {b = [1, 65536]}} {
+  %0 = math.tanh %x : tensor<?xf32>
+  %1 = spmd.with_sharding_constraint %0 <@m, [{}]> : tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
