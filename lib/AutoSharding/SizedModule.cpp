@@ -133,6 +133,12 @@ SizedModule::SizedModule(ModuleOp module, bool atBounds) : module(module), copy(
       setSizes(func, sized.back(), getPlannedSizes(func, devices, atBounds));
     }
   refineShapes(sized);
+  // Only now: an op that is made again for known sizes would lose it.
+  copy->walk([&](Operation *op) {
+    auto *origin = OpaqueLoc::getUnderlyingLocationOrNull<Operation *>(op->getLoc());
+    if (RuleAttr rule = restricted.lookup(origin); rule && origin->getName() == op->getName())
+      op->setDiscardableAttr(kRuleAttr, rule);
+  });
 }
 
 std::optional<SizedModule> SizedModule::create(ModuleOp module, const SearchOptions &options) {
@@ -152,14 +158,10 @@ std::optional<SizedModule> SizedModule::create(ModuleOp module, const SearchOpti
 
 void SizedModule::setSizes(func::FuncOp func, func::FuncOp sized, ArrayRef<int64_t> values) {
   SymbolicSizes sizes(func);
-  SmallVector<Operation *> ops;
-  func.getBody().walk([&](Operation *op) { ops.push_back(op); });
-  unsigned next = 0;
-  sized.getBody().walk([&](Operation *op) {
-    Operation *origin = ops[next++];
-    if (hasUnknownSize(origin) && !origin->hasAttr(kRuleAttr))
-      if (RuleAttr rule = getRestrictedRule(origin, sizes, values))
-        op->setDiscardableAttr(kRuleAttr, rule);
+  func.getBody().walk([&](Operation *op) {
+    if (hasUnknownSize(op) && !op->hasAttr(kRuleAttr))
+      if (RuleAttr rule = getRestrictedRule(op, sizes, values))
+        restricted[op] = rule;
   });
   OpBuilder b = OpBuilder::atBlockBegin(&sized.getBody().front());
   NamedAttrList byName;

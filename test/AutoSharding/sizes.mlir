@@ -39,3 +39,13 @@ func.func @doubled(%x: tensor<?xf32> {spmd.symbols = ["2 * b"]}) -> tensor<?xf32
   %1 = spmd.with_sharding_constraint %0 <@m, [{}]> : tensor<?xf32>
   return %1 : tensor<?xf32>
 }
+
+// An op that is made again at known sizes shards no dim of computed size either.
+// CHECK-LABEL: func.func @divided
+// CHECK: tensor.expand_shape {{.*}}spmd.factor_shardings = #spmd.factors<@m, [{}, {}, {}]>
+func.func @divided(%x: tensor<?x6xf32> {spmd.symbols = ["2 * b", ""]}) -> tensor<?x2x3xf32> attributes {spmd.bounds = {b = [1, 65536]}} {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x6xf32>
+  %0 = tensor.expand_shape %x [[0], [1, 2]] output_shape [%d, 2, 3] : tensor<?x6xf32> into tensor<?x2x3xf32>
+  return %0 : tensor<?x2x3xf32>
+}

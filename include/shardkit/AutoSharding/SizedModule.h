@@ -44,6 +44,8 @@ private:
 
   ModuleOp module;
   OwningOpRef<ModuleOp> copy;
+  /// By op of the module: the rule of what stands for it, if that is not its own.
+  llvm::DenseMap<Operation *, RuleAttr> restricted;
   /// By function: its sizes, as `spmd.solver` states them.
   llvm::DenseMap<StringAttr, DictionaryAttr> planned;
 };
