@@ -27,6 +27,11 @@ class _Source:
     factor: int
     least: int
 
+    @property
+    def is_size(self) -> bool:
+        """Whether the dim is the size itself."""
+        return (self.factor, self.least) == (1, 0)
+
 
 def lower_sizes(func: Any, sizes: Sequence[Sequence[SizeExpr]], path: str) -> None:
     """Replaces the marked nodes of a function. `sizes`: of the dims of each argument."""
@@ -43,7 +48,7 @@ def lower_sizes(func: Any, sizes: Sequence[Sequence[SizeExpr]], path: str) -> No
                 if found is None or found[1].known is None:
                     continue
                 source = _Source(argument, d, found[0], found[1].known)
-                if name not in dims or (source.factor, source.least) == (1, 0) != (dims[name].factor, dims[name].least):
+                if name not in dims or (source.is_size and not dims[name].is_size):
                     dims[name] = source
     for name in (name for shape in sizes for size in shape for name in size.names):
         if name not in dims:

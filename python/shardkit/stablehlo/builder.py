@@ -192,8 +192,11 @@ class Builder:
 
     def dim(self, value: ir.Value, d: int) -> ir.Value:
         """The size of a dim that only the run knows."""
-        index = ir.IndexType.get()
-        return self.value("tensor.dim", [value, self.value("arith.constant", [], index, {"value": f"{d} : index"})], index)
+        return self.value("tensor.dim", [value, self.index(d)], ir.IndexType.get())
+
+    def index(self, number: int) -> ir.Value:
+        """A number as an index."""
+        return self.value("arith.constant", [], ir.IndexType.get(), {"value": f"{number} : index"})
 
     def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
         """Dims whose size only the run knows stay where they are, before all that change."""

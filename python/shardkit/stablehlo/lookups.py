@@ -16,16 +16,12 @@ Position = Callable[[Builder, list[ir.Value], list[ir.Value]], list[ir.Value]]
 Combine = Callable[[Builder, ir.Value, list[ir.Value], list[ir.Value]], ir.Value]
 
 
-def _number(b: Builder, value: int) -> ir.Value:
-    return b.value("arith.constant", [], ir.IndexType.get(), {"value": f"{value} : index"})
-
-
 def _arith(b: Builder, name: str, *operands: ir.Value) -> ir.Value:
     return b.value(f"arith.{name}", operands, operands[0].type)
 
 
 def _size(b: Builder, value: ir.Value, d: int) -> ir.Value:
-    return b.dim(value, d) if shape_of(value)[d] == _DYNAMIC else _number(b, shape_of(value)[d])
+    return b.dim(value, d) if shape_of(value)[d] == _DYNAMIC else b.index(shape_of(value)[d])
 
 
 def _look_up(b: Builder, source: ir.Value, type: ir.Type, sizes: Sequence[ir.Value], inputs: Sequence[tuple[ir.Value, Sequence[int]]],
@@ -56,7 +52,7 @@ def _look_up(b: Builder, source: ir.Value, type: ir.Type, sizes: Sequence[ir.Val
 def reverse(op: ir.Operation) -> ir.Value:
     (value,), dims = op.operands, list(ir.DenseI64ArrayAttr(op.attributes["dimensions"]))
     b = Builder(op)
-    last = {d: _arith(b, "subi", _size(b, value, d), _number(b, 1)) for d in dims}
+    last = {d: _arith(b, "subi", _size(b, value, d), b.index(1)) for d in dims}
     sizes = [b.dim(value, d) for d, n in enumerate(shape_of(value)) if n == _DYNAMIC]
     return _look_up(b, value, value.type, sizes, [], lambda b, at, _: [_arith(b, "subi", last[d], i) if d in dims else i for d, i in enumerate(at)])
 
@@ -94,10 +90,10 @@ def gather(op: ir.Operation, slice_sizes: Sequence[ir.Value]) -> ir.Value:
                 k = mapped.index(d)
                 cast = "arith.index_castui" if is_unsigned(element(indices)) else "arith.index_cast"
                 start = b.value(cast, [starts[k]], ir.IndexType.get())
-                here.append(_arith(b, "maxsi", _arith(b, "minsi", start, most[k]), _number(b, 0)))
+                here.append(_arith(b, "maxsi", _arith(b, "minsi", start, most[k]), b.index(0)))
             if d in batching:
                 here.append(at[batch[index_dims.index(index_batching[batching.index(d)])]])
-            place.append(here[0] if len(here) == 1 else _arith(b, "addi", *here) if here else _number(b, 0))
+            place.append(here[0] if len(here) == 1 else _arith(b, "addi", *here) if here else b.index(0))
         return place
 
     return _look_up(b, operand, type, sizes, [(part, batch) for part in parts], position)
@@ -106,13 +102,13 @@ def gather(op: ir.Operation, slice_sizes: Sequence[ir.Value]) -> ir.Value:
 def _count_digits(b: Builder, size: ir.Value) -> ir.Value:
     """The least k so that 2^k is at least the size."""
     index = ir.IndexType.get()
-    loop = b.op("scf.while", [_number(b, 0)], [index], {}, regions=2)
+    loop = b.op("scf.while", [b.index(0)], [index], {}, regions=2)
     before, after = (region.blocks.append(index, arg_locs=[b.loc]) for region in loop.regions)
     test, body = b.at_end_of(before), b.at_end_of(after)
-    power = _arith(test, "shli", _number(test, 1), before.arguments[0])
+    power = _arith(test, "shli", test.index(1), before.arguments[0])
     is_less = test.value("arith.cmpi", [power, size], ir.IntegerType.get_signless(1), {"predicate": "2 : i64"})  # slt
     test.op("scf.condition", [is_less, before.arguments[0]])
-    body.op("scf.yield", [_arith(body, "addi", after.arguments[0], _number(body, 1))])
+    body.op("scf.yield", [_arith(body, "addi", after.arguments[0], body.index(1))])
     return loop.results[0]
 
 
@@ -124,18 +120,18 @@ def accumulate(op: ir.Operation, dim: int, backward: bool, body: ir.Operation) -
     first, *others = list(body.regions[0].blocks[0].operations)
     combiner = get_combiner(op, first.operation.name, kind, is_unsigned(kind))[0] if len(others) == 1 else None
     neutral = b.value("tensor.extract", [op.operands[1]], kind)
-    size, zero, one = _size(b, value, dim), _number(b, 0), _number(b, 1)
+    size, zero, one = _size(b, value, dim), b.index(0), b.index(1)
     rounds = _count_digits(b, size)
     sizes = [b.dim(value, d) for d, n in enumerate(shape_of(value)) if n == _DYNAMIC]
     loop = b.op("scf.for", [zero, rounds, one, value], [value.type], {}, regions=1)
     block = loop.regions[0].blocks.append(index, value.type, arg_locs=[b.loc] * 2)
     inner = b.at_end_of(block)
     round, carried = block.arguments
-    step = _arith(inner, "shli", _number(inner, 1), round)
+    step = _arith(inner, "shli", inner.index(1), round)
 
     def position(b: Builder, at: list[ir.Value], given: list[ir.Value]) -> list[ir.Value]:
         other = _arith(b, "addi" if backward else "subi", at[dim], step)
-        inside = _arith(b, "minsi", _arith(b, "maxsi", other, _number(b, 0)), _arith(b, "subi", size, _number(b, 1)))
+        inside = _arith(b, "minsi", _arith(b, "maxsi", other, b.index(0)), _arith(b, "subi", size, b.index(1)))
         return [inside if d == dim else i for d, i in enumerate(at)]
 
     def combine(b: Builder, other: ir.Value, at: list[ir.Value], given: list[ir.Value]) -> ir.Value:

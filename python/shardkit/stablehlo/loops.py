@@ -52,7 +52,7 @@ def rewrite_while(op: ir.Operation) -> list[ir.Value]:
 
     def number_of(n: int | ir.Value) -> ir.Value:
         if isinstance(n, int):
-            return b.value("arith.constant", [], index, {"value": f"{n} : index"})
+            return b.index(n)
         kind = ir.RankedTensorType(signless(n.type)).element_type
         return b.value("arith.index_cast", [b.value("tensor.extract", [b.bitcast(n, signless(n.type))], kind)], index)
 

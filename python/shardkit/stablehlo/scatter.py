@@ -131,7 +131,7 @@ def rewrite_scatter(op: ir.Operation) -> None:
                 offset = inner.value("linalg.index", [], index_type, {"dim": f"{loop_of_window[update_dim]} : i64"})
                 wanted = offset if wanted is None else inner.value("arith.addi", [wanted, offset], index_type)
         if wanted is None:
-            wanted = inner.value("arith.constant", [], index_type, {"value": "0 : index"})
+            wanted = inner.index(0)
         same = inner.value("arith.cmpi", [position, wanted], i1(), {"predicate": "0 : i64"})
         here = same if here is None else inner.value("arith.andi", [here, same], i1())
     update, old = block.arguments[len(ins) - 1], block.arguments[len(ins)]

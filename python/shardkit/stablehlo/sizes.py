@@ -362,11 +362,11 @@ class Sizes:
         known = {self.names[a]: a for a in function.regions[0].blocks[0].arguments if a in self.names}
         total = None
         for term, n in size.terms.items():
-            product = _index(b, n)
+            product = b.index(n)
             for name in term:
                 if name in self.quotients:
                     dividend, divisor = self.quotients[name]
-                    count = _index(b, divisor)
+                    count = b.index(divisor)
                     quotient = b.value("arith.floordivsi", [self.write(b, dividend, op), count], index)
                     product = b.value("arith.muli", [product, quotient], index)
                     continue
@@ -375,7 +375,7 @@ class Sizes:
                 factor = b.value("arith.index_cast", [b.value("tensor.extract", [known[name]], i32)], index)
                 product = b.value("arith.muli", [product, factor], index)
             total = product if total is None else b.value("arith.addi", [total, product], index)
-        return _index(b, 0) if total is None else total
+        return b.index(0) if total is None else total
 
     def emit(self, b: Builder, value: ir.Value | int) -> ir.Value:
         """A size as an i32."""
@@ -562,9 +562,9 @@ class Sizes:
         """A start that data decide, moved into the dim."""
         index = ir.IndexType.get()
 
-        found = b.value("tensor.extract", [starts, _index(b, k)] if shape_of(starts) else [starts], element(starts))
+        found = b.value("tensor.extract", [starts, b.index(k)] if shape_of(starts) else [starts], element(starts))
         below = b.value("arith.minsi", [b.value("arith.index_cast", [found], index), self.write(b, most, op)], index)
-        return b.value("arith.maxsi", [below, _index(b, 0)], index)
+        return b.value("arith.maxsi", [below, b.index(0)], index)
 
     def _bind(self) -> None:
         """The arguments that are sizes become sizes of dims of the others, or follow from these."""
@@ -576,9 +576,9 @@ class Sizes:
         index, i32 = ir.IndexType.get(), ir.IntegerType.get_signless(32)
 
         def write(size: SizeExpr) -> ir.Value:
-            total = _index(b, 0)
+            total = b.index(0)
             for term, n in size.terms.items():
-                product = _index(b, n)
+                product = b.index(n)
                 for name in term:
                     product = b.value("arith.muli", [product, shown[name]], index)
                 total = b.value("arith.addi", [total, product], index)
@@ -596,7 +596,7 @@ class Sizes:
             value = b.dim(a, d)
             if rest.terms:
                 value = b.value("arith.subi", [value, write(rest)], index)
-            shown[name] = value if factor == 1 else b.value("arith.floordivsi", [value, _index(b, factor)], index)
+            shown[name] = value if factor == 1 else b.value("arith.floordivsi", [value, b.index(factor)], index)
             names[name].replace_all_uses_with(b.value("tensor.from_elements", [b.value("arith.index_cast", [shown[name]], i32)], names[name].type))
         for _ in range(count):
             block.erase_argument(0)
@@ -664,10 +664,6 @@ def _read_list(numbers: str, name: str) -> list[int]:
 
 def _find_collapsed(op: ir.Operation) -> list[int]:
     return _read_list(str(op.attributes["dimension_numbers"]), "collapsed_slice_dims")
-
-
-def _index(b: Builder, value: int) -> ir.Value:
-    return b.value("arith.constant", [], ir.IndexType.get(), {"value": f"{value} : index"})
 
 
 def _read_dim(b: Builder, value: ir.Value, dim: int, type: ir.Type) -> ir.Value:
